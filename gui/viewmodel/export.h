@@ -16,7 +16,7 @@ namespace debubble::gui {
 struct Exhibit {
     Trace trace;
     std::optional<Trace> median;  ///< of several steps
-    Statistics statistics;        ///< of what is drawn
+    Statistics statistics;        ///< statistics of the drawn step
     SvgOptions picture;
     const Trace& drawn() const { return median ? *median : trace; }
 };

@@ -85,7 +85,7 @@ private:
     std::mutex mutex_;
     std::condition_variable wake_;
     std::optional<Question> next_;
-    std::stop_source stop_;  ///< stops the answer under way
+    std::stop_source stop_;  ///< stops the running question
     bool ending_ = false;
     std::thread thread_;  ///< last, since it uses all members above
 };

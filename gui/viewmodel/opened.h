@@ -20,7 +20,7 @@ struct Shown {
     std::shared_ptr<const PredictedPlan> plan = {};  ///< the plan that it predicts, if it is known
     /// All steps of a trace with several. The document shows one of them.
     std::shared_ptr<const SplitSteps> steps = {};
-    std::size_t step = 0;  ///< the one that is shown
+    std::size_t step = 0;  ///< the shown step
     /// All files of a trace with several: the ranks of one run.
     std::vector<std::string> files = {};
     std::string words = {};  ///< how the passes of a profile were found
@@ -31,9 +31,9 @@ std::vector<std::string> names_of_steps(const Shown& shown);
 
 /// The origin of two compared traces.
 enum class Compares {
-    Files,  ///< files that were opened together
+    Files,  ///< two files, opened together
     Plans,  ///< the open plan and another one
-    Run,    ///< a plan and what was executed of it
+    Run,    ///< a plan and its execution
 };
 
 /// The result of opening files: one scenario as a plan for what-ifs, one trace, or a comparison of

@@ -42,7 +42,7 @@ bool is_profile(const std::string& file);
 /// The plan that a profiled run executed, if it is known.
 struct ExecutedPlan {
     Program program;
-    std::vector<int> layers;  ///< of each stage
+    std::vector<int> layers;  ///< layers of each stage
 };
 
 /// Reads the ranks of one run. Throws InputError if they are of different runs, or show no passes.

@@ -24,7 +24,7 @@ public:
 
     struct Left {
         ScenarioText source;
-        std::filesystem::path file;  ///< the file that keeps it
+        std::filesystem::path file;  ///< the file that contains it
     };
     /// The texts of windows that no longer run, the newest first. Damaged files are skipped and
     /// removed.

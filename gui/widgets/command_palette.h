@@ -17,7 +17,7 @@ class CommandPalette : public QDialog {
 public:
     CommandPalette(const QList<QAction*>& commands, QWidget* parent);
 
-    void popup();  ///< opens at the top of the parent, in the middle
+    void popup();  ///< opens at the top of the parent, centred
 
 protected:
     bool eventFilter(QObject* object, QEvent* event) override;

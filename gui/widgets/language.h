@@ -8,7 +8,7 @@ namespace debubble::gui {
 /// A language that the window speaks.
 struct Language {
     QString code;  ///< "de", as QLocale names it; empty for the language of the system
-    QString name;  ///< in itself: "Deutsch"
+    QString name;  ///< in the language itself: "Deutsch"
 };
 /// English and the languages of gui/translations.
 QList<Language> languages();

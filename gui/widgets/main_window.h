@@ -150,7 +150,7 @@ private:
 
     PlanSession session_;
     Desk desk_;
-    QString looked_at_;  ///< the name under which the view on the screen is kept; may be empty
+    QString looked_at_;  ///< the name of the kept view of the screen; may be empty
     QString way_back_;   ///< the message that offers to show the plan again
     UnsavedFolder unsaved_;
     QTimer unsaved_timer_;
@@ -160,16 +160,16 @@ private:
     QSplitter* lanes_ = nullptr;
     QStackedWidget* pages_ = nullptr;
     std::vector<QWidget*> page_of_tab_;
-    QLabel* answer_line_ = nullptr;  ///< the selection in a sentence, below the lanes
+    QLabel* answer_line_ = nullptr;  ///< the sentence about the selection, below the lanes
     QTabBar* page_tabs_ = nullptr;
     RemedyStrip* remedies_ = nullptr;
-    QTabBar* steps_ = nullptr;  ///< the steps of the trace on the screen, where there are several
+    QTabBar* steps_ = nullptr;  ///< the steps of a trace with several on the screen
     QToolBar* tool_bar_ = nullptr;
-    QList<QDockWidget*> beside_;  ///< the docks of the column beside the timeline
+    QList<QDockWidget*> beside_;  ///< the docks in the column next to the timeline
     QList<QDockWidget*> below_;   ///< the docks below the timeline
-    /// The docks that were folded together, by the first one of their place.
+    /// Docks that were folded together, by the first dock of their place.
     std::map<const QDockWidget*, QList<QDockWidget*>> folded_;
-    bool below_has_size_ = false;  ///< chosen by the person, or given once
+    bool below_has_size_ = false;  ///< chosen by the user, or set once
     QLabel* status_ = nullptr;
     QMenu* recent_ = nullptr;
     QAction* undo_ = nullptr;

@@ -30,8 +30,8 @@ namespace debubble::gui {
 namespace {
 
 constexpr int kMostRecent = 10;
-constexpr double kCopiedFineness = 2;  ///< pixels of a copied picture for each on the screen
-constexpr int kArrangement = 3;        ///< changes with the docks that there are
+constexpr double kCopiedFineness = 2;  ///< pixels of a copied picture per pixel of the screen
+constexpr int kArrangement = 3;        ///< version of the arrangement of docks
 
 /// Whether a file is shipped, and so not overwritten.
 bool is_shipped(const std::string& file) {

@@ -33,7 +33,7 @@ void MainWindow::show_screen() {
     const QString name =
         document ? QString::fromStdString(view_name_of(desk_.screen())) : QString();
     const bool other = name != looked_at_;
-    if (other) remember_view();  // as long as the timeline still has it
+    if (other) remember_view();  // while the timeline still has it
     for (const auto& view : views_) view->show(desk_.screen());
     looked_at_ = name;
     show_status();

@@ -49,7 +49,7 @@ protected:
 
 enum class ViewPlace : std::uint8_t {
     Middle,
-    Beside,  ///< a dock in the column beside the timeline
+    Beside,  ///< a dock in the column next to the timeline
     Below,   ///< a dock below the timeline, folded at first
 };
 
@@ -60,17 +60,17 @@ struct ViewKey {
 };
 
 struct ViewFacts {
-    QString name;  ///< by which saved layouts and the state file know it
+    QString name;  ///< its name in saved layouts and in the state file
     ViewPlace place{};
-    QString title;  ///< of its tab or dock
-    QString line;   ///< what it shows, for the help sheet
+    QString title;  ///< title of its tab or dock
+    QString line;   ///< its description in the help sheet
     /// The command that shows it, in the menu of views, with its key and its tip. A dock without
     /// one is shown by its place's key and by its own entry.
     QString command = {};
     QKeySequence key = {};
     QString tip = {};
-    std::vector<ViewKey> keys = {};  ///< its own, in a section of the help sheet
-    bool scrolls = false;            ///< with scroll bars where its place is too small
+    std::vector<ViewKey> keys = {};  ///< its own keys, in a section of the help sheet
+    bool scrolls = false;            ///< has scroll bars if its place is too small
 };
 
 /// The key that folds and shows the docks of a place; pages have none.
@@ -80,9 +80,9 @@ QKeySequence key_of(const ViewFacts& facts);
 
 /// The state of the plan, which enables commands.
 struct PlanState {
-    bool open = false;    ///< there is one
-    bool edited = false;  ///< it is what one sees, and can be changed
-    bool stale = false;   ///< what is shown is of the text before
+    bool open = false;    ///< a plan is open
+    bool edited = false;  ///< the plan is on the screen and can be changed
+    bool stale = false;   ///< the shown plan is that of the previous text
 };
 
 class WindowView {
@@ -115,7 +115,7 @@ protected:
     ScenarioText text_of(const Screen& screen) const;
 
     ViewHost& host_;
-    QObject context_;  ///< of connections, so that none calls the view when it is gone
+    QObject context_;  ///< context of connections, so that none outlives the view
 };
 
 /// All views, pages from the left to the right, then docks from the top down.

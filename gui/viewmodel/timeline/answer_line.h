@@ -11,7 +11,7 @@ namespace debubble::gui {
 
 struct Phrase {
     std::string words;
-    std::optional<SpanRef> link = {};  ///< the action that these words name
+    std::optional<SpanRef> link = {};  ///< the named action
     friend bool operator==(const Phrase&, const Phrase&) = default;
 };
 

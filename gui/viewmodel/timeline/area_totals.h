@@ -11,7 +11,7 @@ namespace debubble::gui {
 
 struct DraggedArea {
     TimeRange range;  ///< on the axis
-    int top = 0;      ///< from the top of the first row
+    int top = 0;      ///< pixels below the top of the first row
     int bottom = 0;
 };
 
@@ -24,7 +24,7 @@ struct AreaTotal {
         Duration time{};
         friend bool operator==(const OfRank&, const OfRank&) = default;
     };
-    std::vector<OfRank> ranks;  ///< those that have any, in the rows' order
+    std::vector<OfRank> ranks;  ///< ranks with such time, in the rows' order
 };
 
 /// The totals of A's devices whose rows the area overlaps, the greatest first. They add up to the

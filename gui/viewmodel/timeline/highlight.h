@@ -13,8 +13,8 @@
 namespace debubble::gui {
 
 struct Highlight {
-    std::shared_ptr<const std::vector<bool>> spans;  ///< whether each does; null: nothing is lit
-    std::array<bool, kBubbleCauses> causes{};        ///< of bubbles that do
+    std::shared_ptr<const std::vector<bool>> spans;  ///< whether each span does; null: no highlight
+    std::array<bool, kBubbleCauses> causes{};        ///< causes of such bubbles
     bool any() const { return spans != nullptr; }
 };
 

@@ -10,8 +10,8 @@ namespace debubble::gui {
 struct Hit {
     enum class Part : std::uint8_t { Nothing, Lane, Span, Bubble, Memory, Peak };
     Part part = Part::Nothing;
-    const Row* row = nullptr;  ///< of the scene's layout
-    Selection selected;        ///< the span or the bubble
+    const Row* row = nullptr;  ///< row of the scene's layout
+    Selection selected;        ///< a span or a bubble
     Side side = Side::A;       ///< side of the memory lane
 };
 

@@ -27,7 +27,7 @@ std::vector<RankBand> rank_bands(const TimelineDocument& document);
 /// Colours are 0xffRRGGBB, a line for each device.
 struct OverviewPicture {
     std::size_t width = 0;
-    std::vector<std::uint32_t> work;    ///< mean colours over time, idle time too
+    std::vector<std::uint32_t> work;    ///< mean colours over time, including idle time
     std::vector<std::uint32_t> memory;  ///< the darker, the fuller; red above the limit
     std::size_t memory_width = 0;
     std::size_t lines() const { return width == 0 ? 0 : work.size() / width; }

@@ -15,7 +15,7 @@ namespace debubble::gui {
 struct Pair {
     std::uint32_t a = 0;
     std::uint32_t b = 0;
-    Compared<Duration> length;  ///< without waiting for a peer
+    Compared<Duration> length;  ///< without waits for a peer
 };
 
 /// For each span, the index of its partner and the relative error (A - B) / B; empty if only one
@@ -36,8 +36,8 @@ struct SumRow {
 /// The common parts of two documents.
 enum class Common : std::uint8_t {
     Program,  ///< the same actions: differences are errors of a prediction
-    Layers,   ///< other plans whose stages have the same layers: some actions are the same
-    Nothing,  ///< other plans: no action of one is an action of the other
+    Layers,   ///< other plans whose stages have the same layers: some actions are common
+    Nothing,  ///< other plans without a common action
 };
 
 struct Pairing {
@@ -46,9 +46,10 @@ struct Pairing {
     Partners b;
     std::size_t only_a = 0;
     std::size_t only_b = 0;
-    std::vector<ErrorRow> kinds;   ///< kinds that occur in both, in the order of Action
-    std::vector<ErrorRow> stages;  ///< stages of computes; an Overlap counts for its first one's
-    std::vector<Pair> worst;       ///< at most kMostWorst, the largest difference first
+    std::vector<ErrorRow> kinds;  ///< kinds that occur in both, in the order of Action
+    std::vector<ErrorRow>
+        stages;  ///< stages of computes; an Overlap counts for the stage of its first one
+    std::vector<Pair> worst;  ///< at most kMostWorst, the largest difference first
     /// The sums of two plans, by kind of action and by rank; else empty.
     std::vector<SumRow> kind_sums;
     std::vector<SumRow> rank_sums;

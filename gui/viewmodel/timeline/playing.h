@@ -14,9 +14,9 @@ namespace debubble::gui {
 /// The state of a device at an instant.
 struct DeviceState {
     const Device* device = nullptr;
-    std::optional<std::uint32_t> span;    ///< the bar that runs
-    std::optional<std::uint32_t> bubble;  ///< the bubble that it is in
-    std::string words;  ///< of a bubble, for whom it waits and how much longer: "for 3F7, 1.2 ms"
+    std::optional<std::uint32_t> span;    ///< the running bar
+    std::optional<std::uint32_t> bubble;  ///< the present bubble
+    std::string words;  ///< a bubble's cause and remaining time: "for 3F7, 1.2 ms"
 };
 
 /// A message during its transfer.
@@ -24,11 +24,11 @@ struct Transfer {
     std::uint32_t span = 0;
     const Device* from = nullptr;
     const Device* to = nullptr;
-    double share = 0;  ///< of its way, 0 to 1
+    double share = 0;  ///< share of the transfer that is done, 0 to 1
 };
 
 struct Now {
-    std::vector<DeviceState> devices;  ///< those of the document, in its order
+    std::vector<DeviceState> devices;  ///< in the order of the document
     std::vector<Transfer> messages;
 };
 

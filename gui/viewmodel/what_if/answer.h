@@ -22,7 +22,8 @@ struct PredictedPlan {
     Document document;
     SvgOptions picture;
     std::string file = {};  ///< the scenario's file
-    /// With what `auto` and `balanced` chose: what the prices of the document's passes are of.
+    /// The scenario with the choices of `auto` and `balanced`, to which the document's prices
+    /// belong.
     scenarios::Scenario played = {};
     std::string text = {};  ///< the scenario's
 };

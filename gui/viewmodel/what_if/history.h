@@ -34,7 +34,7 @@ public:
     bool is_saved() const { return saved_text_ == now().text; }
 
     static constexpr std::chrono::milliseconds kOneThought{1000};
-    static constexpr std::size_t kMost = 1000;  ///< most states kept
+    static constexpr std::size_t kMost = 1000;  ///< most kept states
 
 private:
     struct State {

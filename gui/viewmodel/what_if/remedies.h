@@ -15,7 +15,7 @@ namespace debubble::gui {
 /// A change of one field, or of a field and another one that it needs, with its predicted result.
 struct Remedy {
     std::vector<scenarios::Override>
-        changes;        ///< of the scenario: "training.recompute", "selective"
+        changes;        ///< changes of keys: "training.recompute", "selective"
     std::string words;  ///< "recompute selective: 61.2 GiB, step +3.1 %"
     double step_time_s = 0;
     friend bool operator==(const Remedy&, const Remedy&) = default;

@@ -107,7 +107,7 @@ struct IntervalPlace {
 struct IntervalCurve {
     std::vector<IntervalPlace> places;
     std::size_t present = 0;
-    std::size_t best = 0;  ///< what `auto` takes
+    std::size_t best = 0;  ///< the position that `auto` chooses
 };
 
 /// The curve with the same drawn failures at all positions. Empty if nothing fails. Pure and

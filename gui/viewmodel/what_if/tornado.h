@@ -17,7 +17,7 @@ class Lever {
 public:
     enum class Unit : std::uint8_t { Rate, FlopRate, Duration, Share };
     struct Constant {
-        std::string key;   ///< of the scenario: "cluster.network.nic_bandwidth"
+        std::string key;   ///< key of the scenario: "cluster.network.nic_bandwidth"
         double value = 0;  ///< in bytes or operations per second, in seconds, or a share
         Unit unit{};
     };

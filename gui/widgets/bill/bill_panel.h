@@ -27,8 +27,8 @@ public:
     void set_plan(std::shared_ptr<const PredictedPlan> plan, const ScenarioText& source = {});
 
 Q_SIGNALS:
-    void rows_ready();   ///< the rows of the plan are there
-    void knobs_ready();  ///< and what makes them smaller
+    void rows_ready();   ///< the rows of the plan are shown
+    void knobs_ready();  ///< the knobs of the parts are shown
     /// The pointer or the keyboard focus is on a part; null: on none.
     void looked_at(const debubble::sim::BillRow* row);
     /// The user turned a knob: the changed scenario, and the knob's name for undo.
@@ -67,7 +67,7 @@ private:
     Plan plan_;
     Plan asked_;
     ScenarioText source_;
-    std::vector<sim::BillRow> rows_;  ///< by item; empty while words stand in their place
+    std::vector<sim::BillRow> rows_;  ///< by item; empty while a sentence is shown instead
     std::vector<Knob> knobs_;
     std::unique_ptr<LatestWins<Question, KnobResult>> knob_worker_;
     std::unique_ptr<LatestWins<Plan, Result>> worker_;  ///< last, since it calls back

@@ -14,10 +14,11 @@
 namespace debubble::gui {
 namespace {
 
-constexpr double kRows = 2.6;         ///< height of a bar's row, in heights of a line
-constexpr double kWords = 0.34;       ///< share of the width that names and values have
-constexpr double kKnobRadius = 5;     ///< radius in pixels
-constexpr double kFinest = 1 / 64.0;  ///< of the factor's logarithm, so that a drag asks seldom
+constexpr double kRows = 2.6;      ///< height of a bar's row, in heights of a line
+constexpr double kWords = 0.34;    ///< share of the width for names and values
+constexpr double kKnobRadius = 5;  ///< radius in pixels
+constexpr double kFinest =
+    1 / 64.0;  ///< step of the factor's logarithm, for few questions per drag
 constexpr double kKeyStep = 1 / 8.0;
 
 }  // namespace

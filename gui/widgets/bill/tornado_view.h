@@ -35,7 +35,7 @@ public:
 Q_SIGNALS:
     /// The user changed a constant: the changed scenario, and the constant's name.
     void turned(const debubble::gui::ScenarioText& changed, const QString& what);
-    void ready();  ///< the bars of the plan are there
+    void ready();  ///< the bars of the plan are shown
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -62,12 +62,12 @@ private:
     void paint_bar(QPainter& painter, std::size_t bar) const;
 
     ScenarioText base_;   ///< the text whose constants have the factor 1
-    ScenarioText asked_;  ///< whose bars were asked for
+    ScenarioText asked_;  ///< the text whose bars are requested
     ScenarioText turned_text_;
     std::optional<Tornado> tornado_;
     std::optional<std::size_t> turned_;  ///< the bar whose factor is not 1
     double factor_ = 1;
-    std::size_t chosen_ = 0;  ///< by keys
+    std::size_t chosen_ = 0;  ///< the bar that keys move
     bool dragging_ = false;
     std::unique_ptr<LatestWins<ScenarioText, Result>> worker_;  ///< last, since it calls back
 };

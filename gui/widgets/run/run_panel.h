@@ -40,12 +40,12 @@ public:
     const std::vector<RunStep>& steps() const { return metrics_->steps(); }
 
 Q_SIGNALS:
-    void wanted();  ///< the button was pressed: the plan that is shown is to be executed
+    void wanted();  ///< the button was pressed: the shown plan is to be executed
     /// The run of this plan ended successfully and wrote this trace.
     void executed(const std::shared_ptr<const debubble::gui::PredictedPlan>& plan,
                   const QString& trace);
     void failed(const QString& message);
-    void ended();  ///< however it did, and after executed() or failed()
+    void ended();  ///< after executed() or failed(), and for any other end
 
 private:
     bool ended_well(int code, QProcess::ExitStatus status) const;
@@ -57,7 +57,7 @@ private:
 
     std::shared_ptr<const PredictedPlan> plan_;  ///< the plan of the run
     RunFolder out_;
-    RunInUse in_use_;  ///< that folder, from the start of the run to that of the next
+    RunInUse in_use_;  ///< the run's folder, until the start of the next run
     QProcess process_;
     QTimer timer_;
     QFile metrics_file_;

@@ -29,7 +29,7 @@ public:
         QString title;
         Better better = Better::Neither;
         double unit = 1;                   ///< unit by which figures are divided
-        std::optional<double> limit = {};  ///< drawn as a line, in the figures' own unit
+        std::optional<double> limit = {};  ///< drawn as a line; in the figures' own unit
     };
     void show_points(std::vector<PlotPoint> points, Axis x, Axis y);
     void select_row(std::optional<std::size_t> row);
@@ -84,9 +84,9 @@ private:
     std::vector<std::size_t> frontier_;
     Axis x_;
     Axis y_;
-    PlotRange x_range_;  ///< in sight
+    PlotRange x_range_;  ///< visible range
     PlotRange y_range_;
-    PlotRange x_whole_;  ///< of all points
+    PlotRange x_whole_;  ///< range of all points
     PlotRange y_whole_;
     Drag drag_ = Drag::None;
     QPointF pressed_at_;

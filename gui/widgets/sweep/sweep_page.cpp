@@ -61,7 +61,7 @@ private:
         if (ground.file != host_.session().history().now().file)
             return host_.messages().warn(tr("These plans are of %1, which is not open")
                                              .arg(QString::fromStdString(title_of(ground.file))));
-        host_.uncover_plan();  // the sweep stays in front
+        host_.uncover_plan();  // the page of the sweep stays
         host_.session().set_keys(ground, keys, tr("point %1").arg(what));
     }
 

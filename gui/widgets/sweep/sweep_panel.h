@@ -49,7 +49,7 @@ Q_SIGNALS:
     /// The user chose a plan: `keys` are its values in `ground`, the swept scenario.
     void chosen(const debubble::gui::ScenarioText& ground,
                 const std::vector<debubble::scenarios::Override>& keys, const QString& what);
-    void opened();  ///< the chosen plan is to be looked at in the timeline
+    void opened();  ///< the chosen plan is to be shown in the timeline
     void failed(const std::vector<debubble::Diagnostic>& mistakes);
     void finished();
 
@@ -74,7 +74,7 @@ private:
     ScenarioText source_;
     ScenarioText swept_;    ///< the scenario of the rows
     QString counted_;       ///< the progress in words
-    bool stale_ = false;    ///< whether the rows are of another ground than source_
+    bool stale_ = false;    ///< whether the rows are of another scenario than source_
     ScenarioText grid_of_;  ///< the scenario whose grid is shown
     QString grid_shown_;    ///< its grid
     std::unique_ptr<SweepRun> run_;
@@ -86,7 +86,7 @@ private:
     QPlainTextEdit* grid_ = nullptr;
     QPushButton* start_ = nullptr;
     QPushButton* search_ = nullptr;
-    QLabel* best_ = nullptr;  ///< what a search found
+    QLabel* best_ = nullptr;  ///< the result of a search
     QProgressBar* progress_ = nullptr;
     QLabel* state_ = nullptr;
     QLineEdit* filter_ = nullptr;

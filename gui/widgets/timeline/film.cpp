@@ -18,9 +18,9 @@
 namespace debubble::gui {
 namespace {
 
-constexpr int kGifFrames = 10;    ///< a second: a GIF counts time in hundredths
-constexpr int kVideoFrames = 25;  ///< a second
-constexpr int kHeld_s = 2;        ///< the last frame stays
+constexpr int kGifFrames = 10;    ///< per second, since a GIF counts time in hundredths
+constexpr int kVideoFrames = 25;  ///< per second
+constexpr int kHeld_s = 2;        ///< time of the last frame
 constexpr std::size_t kSamples = 6;
 constexpr int kDeadline = 60'000;  ///< ms for ffmpeg to take a frame, and to end
 

@@ -17,7 +17,7 @@ namespace debubble::gui {
 /// frames, so that any thread can write it.
 struct Film {
     Scene scene;
-    ViewState state;  ///< its axis is as wide as the lanes of the frames; the film runs through it
+    ViewState state;  ///< its axis has the width of the frames' lanes and the range of the film
     Look look;
     QSize size;  ///< pixels of a frame
 };

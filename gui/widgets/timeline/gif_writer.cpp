@@ -163,7 +163,7 @@ struct GifWriter::Stream {
     int height;
     std::vector<GifColorType> palette;
     std::unordered_map<std::uint32_t, GifByteType> indices;
-    std::vector<GifByteType> before;  ///< the frame before, as indices of the palette
+    std::vector<GifByteType> before;  ///< the previous frame, as indices into the palette
     std::string bytes;
     GifFileType* file = nullptr;
 };

@@ -12,10 +12,10 @@ namespace debubble::gui {
 namespace {
 
 constexpr int kGutter = 170;
-constexpr int kBetween = 10;          ///< pixels between the lines of work and those of memory
+constexpr int kBetween = 10;          ///< pixels between lines of work and lines of memory
 constexpr double kMemoryShare = 0.2;  ///< of the width
 constexpr double kClick = 4;          ///< pixels below which a drag is a click
-constexpr double kMostLine = 24;      ///< height of a rank's line, if there are few
+constexpr double kMostLine = 24;      ///< greatest height of a rank's line
 
 QImage image_of(const std::vector<std::uint32_t>& pixels, std::size_t width) {
     const int lines = width == 0 ? 0 : int(pixels.size() / width);
@@ -110,7 +110,7 @@ void OverviewView::paintEvent(QPaintEvent*) {
     if (!memory_.isNull()) painter.drawImage(memory(), memory_);
     const double per_device = work().height() / double(document_->devices.size());
     const double letters = fontMetrics().height();
-    double free_from = 0;  // words of narrow bands would lie over each other
+    double free_from = 0;  // words of narrow bands would overlap
     for (const RankBand& band : bands_) {
         const double top = work().top() + per_device * double(band.first);
         const double bottom = work().top() + per_device * double(band.last + 1);

@@ -24,8 +24,8 @@ namespace {
 constexpr std::size_t kWorthSharing = 1'000'000;  ///< pixels, which take some 3 ms
 constexpr double kPageColumns = 2;      ///< columns of blended lanes for each unit of a page
 constexpr int kSmallestOnPage = 5;      ///< small, since a page can be enlarged
-constexpr double kStaleVeil = 0.45;     ///< opacity over lanes of a plan that is out of date
-constexpr double kMostOnPage = 40'000;  ///< bars of all rows that are drawn one by one
+constexpr double kStaleVeil = 0.45;     ///< opacity over lanes of an outdated plan
+constexpr double kMostOnPage = 40'000;  ///< most bars of all rows that are drawn singly
 
 const std::vector<float>& utilisation_for(const Scene& scene, const TimeAxis& whole, Look& look) {
     const Layer& main = scene.main;

@@ -26,7 +26,7 @@ private:
     double scale_;
     QFont font_;
     LabelFonts& fonts_;
-    std::vector<StepLevel> levels_;  ///< kept for its memory
+    std::vector<StepLevel> levels_;  ///< reused, which saves allocations
 };
 
 }  // namespace debubble::gui

@@ -24,7 +24,7 @@ Theme theme_of(const QPalette& palette) {
 TimelineView::TimelineView(QWidget* parent) : QAbstractScrollArea(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setFrameShape(QFrame::NoFrame);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the map shows where the view is
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the map shows the position of the view
     setAccessibleName(tr("Timeline"));
     setMinimumSize(360, 140);
     viewport()->setMouseTracking(true);

@@ -112,11 +112,11 @@ public Q_SLOTS:
 
 Q_SIGNALS:
     void span_selected(const debubble::gui::Selection& selection);
-    void peak_clicked(int rank);  ///< the peak of a rank's memory
+    void peak_clicked(int rank);  ///< the dot of a rank's memory peak was clicked
     void range_measured(const debubble::gui::TimeRange& range);
     void searched(qulonglong hits, const QString& mistake);
     void state_changed();
-    void coloured();  ///< the colours that were asked for are shown
+    void coloured();  ///< the requested colours are shown
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -196,7 +196,7 @@ private:
     QPointF dragged_to_;
     QPointF pointer_;
     QTimer play_timer_;
-    QElapsedTimer played_at_;                                        ///< the frame before
+    QElapsedTimer played_at_;                                        ///< time of the previous frame
     std::unique_ptr<LatestWins<ColourQuestion, Colours>> colourer_;  ///< last, since it calls back
 };
 

@@ -49,9 +49,9 @@ public Q_SLOTS:
     void saved(const QString& file);
 
 Q_SIGNALS:
-    void text_changed();  ///< history() moved; the answer will follow
+    void text_changed();  ///< history() has changed; the answer follows
     void answered();
-    void refused(const QString& message);  ///< a field's value that no text can hold
+    void refused(const QString& message);  ///< no text can have a field's value
 
 private:
     void change(ScenarioText source, const std::string& what);

@@ -35,8 +35,8 @@ public:
 Q_SIGNALS:
     /// The user chose a remedy: the changed scenario, and the remedy's name for undo.
     void chosen(const debubble::gui::ScenarioText& changed, const QString& what);
-    void search_wanted();  ///< no change of the plan helps: another plan is to be found
-    void found();          ///< the remedies of the last answer are shown, or there are none
+    void search_wanted();  ///< another plan is to be searched
+    void found();          ///< the remedies of the last answer are shown, if there are any
 
 private:
     struct Question {

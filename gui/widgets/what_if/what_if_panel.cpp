@@ -82,7 +82,7 @@ void WhatIfPanel::clear() {
 }
 
 void WhatIfPanel::show_fields(const std::vector<Field>& fields) {
-    if (fields.empty()) return;  // the text is not a scenario: the fields stay as they were
+    if (fields.empty()) return;  // the text is not a scenario, so the fields stay
     if (!same_keys(fields, fields_)) {
         clear();
         FieldGroup group = FieldGroup::Job;
@@ -237,7 +237,7 @@ bool WhatIfPanel::eventFilter(QObject* object, QEvent* event) {
     if (event->type() == QEvent::ShortcutOverride) {  // a box sends it to its editor
         const auto* key = static_cast<QKeyEvent*>(event);
         if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
-            event->ignore();  // left to the window, whose history fields and text share
+            event->ignore();  // left to the window, since fields and text share its history
             return true;
         }
     }

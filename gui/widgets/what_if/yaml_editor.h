@@ -23,7 +23,7 @@ public:
     void go_to(int line, int column);
 
 Q_SIGNALS:
-    void edited(const QString& text);  ///< edited by the person, not by show_text()
+    void edited(const QString& text);  ///< edited by the user, not by show_text()
 
 protected:
     bool event(QEvent* event) override;

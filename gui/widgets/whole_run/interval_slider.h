@@ -25,7 +25,7 @@ public:
     QSize minimumSizeHint() const override { return {200, 90}; }
 
 Q_SIGNALS:
-    void chosen(std::int64_t steps);  ///< a person left the knob there
+    void chosen(std::int64_t steps);  ///< the user left the knob there
     void best_chosen();
 
 protected:

@@ -141,7 +141,7 @@ void NodesView::paint_axes(QPainter& painter) const {
     axis_labels(days_, true, days_ink(palette()));
     if (has_cost()) axis_labels(cost_, false, cost_ink(palette()));
     painter.setPen(ink);
-    double free_from = 0;  // words that would touch those before them are left out
+    double free_from = 0;  // words that would touch the previous ones are left out
     for (const RunOnNodes& point : points_) {
         const QString words = QString::number(point.gpus);
         const double half = metrics.horizontalAdvance(words) / 2;
@@ -209,7 +209,7 @@ void NodesView::paintEvent(QPaintEvent*) {
                          tr("The run is predicted on other numbers of GPUs ..."));
         return;
     }
-    if (!isEnabled()) painter.setOpacity(0.35);  // of the plan before
+    if (!isEnabled()) painter.setOpacity(0.35);  // of the previous plan
     paint_axes(painter);
     painter.setRenderHint(QPainter::Antialiasing);
     paint_cost(painter);

@@ -41,8 +41,8 @@ public:
 Q_SIGNALS:
     /// The user changed the run: the changed scenario, and the change's name for undo.
     void turned(const debubble::gui::ScenarioText& changed, const QString& what);
-    void ready();        ///< waterfall, strip and slider are there
-    void curve_ready();  ///< so is the curve over GPUs
+    void ready();        ///< waterfall, strip and slider are shown
+    void curve_ready();  ///< the curve over GPUs is shown
 
 protected:
     void showEvent(QShowEvent* event) override;

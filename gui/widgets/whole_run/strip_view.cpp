@@ -18,9 +18,9 @@ namespace {
 
 constexpr double kLeastSight = 1;  ///< seconds; a step of a large job takes some
 constexpr double kZoomStep = 1.5;
-constexpr double kMoveStep = 0.2;  ///< of what is in sight
+constexpr double kMoveStep = 0.2;  ///< share of the view
 constexpr std::size_t kMostStepLines = 200;
-constexpr std::size_t kMostTriangles = 400;  ///< more would be a row of ink
+constexpr std::size_t kMostTriangles = 400;  ///< more would overlap
 
 picture::Theme theme_for(const QPalette& palette) {
     return is_dark(palette) ? picture::Theme::Dark : picture::Theme::Light;
@@ -204,7 +204,7 @@ void StripView::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), palette().color(QPalette::Base));
     if (!strip_) return;
-    if (!isEnabled()) painter.setOpacity(0.35);  // of the plan before
+    if (!isEnabled()) painter.setOpacity(0.35);  // of the previous plan
     painter.drawImage(band(), columns());
     paint_steps(painter);
     paint_axis(painter);

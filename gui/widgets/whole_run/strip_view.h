@@ -54,7 +54,7 @@ private:
     double from_ = 0;
     double to_ = 1;
     double dragged_from_ = 0;  ///< the instant under the pointer when a drag began
-    QImage columns_;           ///< of the range in sight; a run has a hundred thousand spells
+    QImage columns_;           ///< the visible range; a run has a hundred thousand spells
     QPalette columns_palette_;
 };
 

@@ -56,7 +56,7 @@ private:
     ScenarioText source_;
     ScenarioText asked_;
     std::vector<ZooRow> rows_;
-    std::vector<std::size_t> order_;  ///< of the rows on the screen
+    std::vector<std::size_t> order_;  ///< order of the rows on the screen
     std::vector<std::string> pinned_;
     std::unique_ptr<LatestWins<ScenarioText, Result>> worker_;  ///< last, since it calls back
 };
