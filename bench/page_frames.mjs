@@ -1,6 +1,6 @@
-// What the script of a page takes, in milliseconds of the processor: node bench/page_frames.mjs PAGE
+// The processor time of a page's script in milliseconds: node bench/page_frames.mjs PAGE
 // Unpacking and reading, the first picture, and frames of a zoom from the whole step to a thousandth of
-// it and back. The shapes go nowhere, so that the browser's own painting is not measured.
+// it and back. The shapes are discarded, so that the browser's own painting is not measured.
 import { readFileSync } from "node:fs";
 import { Axis } from "../trace/page/assets/axis.js";
 import { unpacked } from "../trace/page/assets/bytes.js";

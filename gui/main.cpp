@@ -8,7 +8,7 @@
 #include "gui/viewmodel/export.h"
 #include "gui/widgets/application.h"
 
-/// The program `debubble-gui`, which `debubble gui` becomes: a window, or one exported file.
+/// The program `debubble-gui`, which `debubble gui` executes: a window, or one exported file.
 namespace {
 
 using namespace debubble;
@@ -20,7 +20,7 @@ ExitStatus print(const std::string& text) {
 }
 
 ExitStatus carry_out(int argc, char** argv) {
-    // If it runs as the verb of debubble, the first word is the verb's name.
+    // As a verb of debubble, it gets the verb as its first argument.
     const bool is_verb = argc > 1 && std::string_view(argv[1]) == "gui";
     const gui::CommandLine line = gui::read_command_line({argv + (is_verb ? 2 : 1), argv + argc});
     if (line.help) return print(gui::usage());

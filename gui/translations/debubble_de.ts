@@ -1059,12 +1059,12 @@
         <translation>Eine Spur je Rank und Klasse von Verbindungen: wie viel ihrer Grenze ein Plan nutzt</translation>
     </message>
     <message>
-        <source>Fold &amp;ranks alike</source>
-        <translation>Gleiche &amp;Ranks falten</translation>
+        <source>Fold similar &amp;ranks</source>
+        <translation>Ähnliche &amp;Ranks falten</translation>
     </message>
     <message>
-        <source>Of more than 32 ranks, those whose steps look the same share a row</source>
-        <translation>Von mehr als 32 Ranks teilen sich die mit gleichem Schritt eine Zeile</translation>
+        <source>Of more than 32 ranks, neighbours with similar steps share a row</source>
+        <translation>Von mehr als 32 Ranks teilen sich Nachbarn mit ähnlichem Schritt eine Zeile</translation>
     </message>
     <message>
         <source>Show every ran&amp;k</source>
@@ -1318,7 +1318,7 @@
         <translation>Alle Ranks</translation>
     </message>
     <message>
-        <source>all ranks at once, and which of them are alike</source>
+        <source>all ranks at once, and which of them are similar</source>
         <translation>alle Ranks auf einmal, und welche einander gleichen</translation>
     </message>
     <message>
@@ -1376,8 +1376,8 @@
         <translation>Ausführen</translation>
     </message>
     <message>
-        <source>the plan trained on this machine, beside what was predicted</source>
-        <translation>der Plan, auf dieser Maschine trainiert, neben der Vorhersage</translation>
+        <source>the plan trained on this machine, compared with its prediction</source>
+        <translation>der Plan, auf dieser Maschine trainiert, im Vergleich mit der Vorhersage</translation>
     </message>
     <message>
         <source>A run is under way</source>
@@ -1730,7 +1730,7 @@
         <translation>Rad</translation>
     </message>
     <message>
-        <source>zoom at the pointer; beside the plot, of the axis there alone</source>
+        <source>zoom at the pointer; outside the plot, only the axis there</source>
         <translation>am Zeiger zoomen; neben dem Diagramm nur die Achse dort</translation>
     </message>
     <message>
@@ -2096,8 +2096,8 @@
         <translation>Schmal machen</translation>
     </message>
     <message>
-        <source>Fold ranks alike</source>
-        <translation>Gleiche Ranks falten</translation>
+        <source>Fold similar ranks</source>
+        <translation>Ähnliche Ranks falten</translation>
     </message>
     <message>
         <source>Show every rank</source>
@@ -2372,8 +2372,8 @@
         <translation>bis</translation>
     </message>
     <message>
-        <source>ranks {} to {} alike</source>
-        <translation>Ranks {} bis {} gleich</translation>
+        <source>similar ranks {} to {}</source>
+        <translation>ähnliche Ranks {} bis {}</translation>
     </message>
     <message>
         <source>all passes</source>
@@ -2730,8 +2730,8 @@
         <translation>Expertenlast</translation>
     </message>
     <message>
-        <source>rows at the fullest GPU&apos;s experts over the mean; 1: the router balances</source>
-        <translation>Zeilen bei den Experten der vollsten GPU durch das Mittel; 1: der Router gleicht aus</translation>
+        <source>tokens at the fullest GPU&apos;s experts over the mean; 1: the router balances</source>
+        <translation>Tokens bei den Experten der vollsten GPU durch das Mittel; 1: der Router gleicht aus</translation>
     </message>
     <message>
         <source>Balancing loss</source>
@@ -2774,8 +2774,8 @@
         <translation>Stufen je Rank</translation>
     </message>
     <message>
-        <source>pieces of the model on each pipeline rank</source>
-        <translation>Stücke des Modells auf jedem Rank der Pipeline</translation>
+        <source>chunks of the model on each pipeline rank</source>
+        <translation>Chunks des Modells auf jedem Rank der Pipeline</translation>
     </message>
     <message>
         <source>Microbatch</source>
@@ -2862,8 +2862,8 @@
         <translation>Tensor-Überlappung</translation>
     </message>
     <message>
-        <source>products run piece by piece beside their tensor-parallel collectives</source>
-        <translation>Produkte laufen stückweise neben ihren tensorparallelen Kollektiven</translation>
+        <source>GEMMs run in chunks, overlapped with their tensor-parallel collectives</source>
+        <translation>GEMMs laufen in Chunks, überlappt mit ihren tensorparallelen Kollektiven</translation>
     </message>
     <message>
         <source>Dispatcher</source>
@@ -3152,12 +3152,12 @@
         <translation>den geteilten Experten, auf einem eigenen Stream</translation>
     </message>
     <message>
-        <source>what follows it, computed piece by piece as the pieces arrive</source>
-        <translation>dem Folgenden, stückweise berechnet, wie die Stücke eintreffen</translation>
+        <source>the kernel that follows, computed chunk by chunk as the chunks arrive</source>
+        <translation>dem folgenden Kernel, der Chunk für Chunk rechnet, wie sie eintreffen</translation>
     </message>
     <message>
-        <source>what comes before it, computed piece by piece as the pieces are sent</source>
-        <translation>dem Vorhergehenden, stückweise berechnet, wie die Stücke gesendet werden</translation>
+        <source>the kernel before it, computed chunk by chunk as the chunks are sent</source>
+        <translation>dem Kernel davor, der Chunk für Chunk rechnet, wie sie gesendet werden</translation>
     </message>
     <message>
         <source>the kernel that follows</source>

@@ -1057,12 +1057,12 @@
         <translation>每个 rank 与每类链路一条通道：方案用到其上限的多少</translation>
     </message>
     <message>
-        <source>Fold &amp;ranks alike</source>
-        <translation>折叠相同的 rank(&amp;R)</translation>
+        <source>Fold similar &amp;ranks</source>
+        <translation>折叠相似的 rank(&amp;R)</translation>
     </message>
     <message>
-        <source>Of more than 32 ranks, those whose steps look the same share a row</source>
-        <translation>超过 32 个 rank 时，训练步相同者共用一行</translation>
+        <source>Of more than 32 ranks, neighbours with similar steps share a row</source>
+        <translation>超过 32 个 rank 时，训练步相似的相邻 rank 共用一行</translation>
     </message>
     <message>
         <source>Show every ran&amp;k</source>
@@ -1315,7 +1315,7 @@
         <translation>所有 rank</translation>
     </message>
     <message>
-        <source>all ranks at once, and which of them are alike</source>
+        <source>all ranks at once, and which of them are similar</source>
         <translation>一次看到所有 rank，以及哪些彼此相似</translation>
     </message>
     <message>
@@ -1373,7 +1373,7 @@
         <translation>执行</translation>
     </message>
     <message>
-        <source>the plan trained on this machine, beside what was predicted</source>
+        <source>the plan trained on this machine, compared with its prediction</source>
         <translation>在本机上训练该方案，并与预测对照</translation>
     </message>
     <message>
@@ -1725,7 +1725,7 @@
         <translation>滚轮</translation>
     </message>
     <message>
-        <source>zoom at the pointer; beside the plot, of the axis there alone</source>
+        <source>zoom at the pointer; outside the plot, only the axis there</source>
         <translation>在指针处缩放；在图旁则仅缩放该轴</translation>
     </message>
     <message>
@@ -2091,8 +2091,8 @@
         <translation>变细</translation>
     </message>
     <message>
-        <source>Fold ranks alike</source>
-        <translation>折叠相同的 rank</translation>
+        <source>Fold similar ranks</source>
+        <translation>折叠相似的 rank</translation>
     </message>
     <message>
         <source>Show every rank</source>
@@ -2367,8 +2367,8 @@
         <translation>到</translation>
     </message>
     <message>
-        <source>ranks {} to {} alike</source>
-        <translation>rank {} 至 {} 相同</translation>
+        <source>similar ranks {} to {}</source>
+        <translation>rank {} 至 {} 相似</translation>
     </message>
     <message>
         <source>all passes</source>
@@ -2725,8 +2725,8 @@
         <translation>专家负载</translation>
     </message>
     <message>
-        <source>rows at the fullest GPU&apos;s experts over the mean; 1: the router balances</source>
-        <translation>最满 GPU 的专家行数与均值之比；1：路由均衡</translation>
+        <source>tokens at the fullest GPU&apos;s experts over the mean; 1: the router balances</source>
+        <translation>最满 GPU 的专家 token 数与均值之比；1：路由均衡</translation>
     </message>
     <message>
         <source>Balancing loss</source>
@@ -2769,7 +2769,7 @@
         <translation>每个 rank 的阶段数</translation>
     </message>
     <message>
-        <source>pieces of the model on each pipeline rank</source>
+        <source>chunks of the model on each pipeline rank</source>
         <translation>每个流水线 rank 上的模型块数</translation>
     </message>
     <message>
@@ -2857,7 +2857,7 @@
         <translation>张量重叠</translation>
     </message>
     <message>
-        <source>products run piece by piece beside their tensor-parallel collectives</source>
+        <source>GEMMs run in chunks, overlapped with their tensor-parallel collectives</source>
         <translation>矩阵乘分块进行，与张量并行的集合通信同时运行</translation>
     </message>
     <message>
@@ -3147,11 +3147,11 @@
         <translation>共享专家（独立的流）</translation>
     </message>
     <message>
-        <source>what follows it, computed piece by piece as the pieces arrive</source>
+        <source>the kernel that follows, computed chunk by chunk as the chunks arrive</source>
         <translation>其后的计算（随分块到达逐块进行）</translation>
     </message>
     <message>
-        <source>what comes before it, computed piece by piece as the pieces are sent</source>
+        <source>the kernel before it, computed chunk by chunk as the chunks are sent</source>
         <translation>其前的计算（随分块发送逐块进行）</translation>
     </message>
     <message>

@@ -7,7 +7,7 @@
 /// `debubble gui [--export FILE] [--set key=value]... [FILES]`, without Qt.
 namespace debubble::gui {
 
-/// The format of an exported picture or table, which the ending of its file gives.
+/// The format of an exported picture or table, given by the ending of its file.
 enum class ExportFormat { Svg, Csv, Json, Png, Pdf, Html, Gif, WebM };
 
 struct PictureSize {
@@ -33,10 +33,10 @@ CommandLine read_command_line(const std::vector<std::string>& words);
 /// The format of a file. Throws InputError that names the known endings.
 ExportFormat export_format_of(const std::string& file);
 
-/// Whether the format needs no display, no fonts and no Qt.
+/// Whether the format is text, which needs no display, no fonts and no Qt.
 bool is_text_format(ExportFormat format);
 
-/// Whether the format shows the step as it is played.
+/// Whether the format is a film of the played step.
 bool is_film_format(ExportFormat format);
 
 std::string usage();

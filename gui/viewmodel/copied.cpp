@@ -40,7 +40,7 @@ std::string simulate_line(const ScenarioText& now) {
         const std::string kept = read_file(now.file);
         for (const auto& [key, value] : scenarios::changes_between(kept, now.text, now.file))
             line += " --set " + quoted(key + '=' + value);
-    } catch (const std::exception&) {  // a file that is gone, or a text that is not YAML yet
+    } catch (const std::exception&) {  // the file is gone, or the text is not YAML yet
         line += "  # as saved";
     }
     return line;

@@ -2,9 +2,9 @@
 
 #include <array>
 
-/// Words of the rooms below the window that it shows in its own language. They are looked up by
-/// what those rooms say, so that lupdate does not see them in the code that shows them; a test
-/// holds that none is missing here.
+/// Texts of the libraries below the window, which it shows in its own language. They are looked up
+/// by their English text, so lupdate does not find them in the code that shows them. A test checks
+/// that none is missing here.
 namespace debubble::gui {
 
 struct DynamicWord {

@@ -34,14 +34,14 @@ std::string svg_of_pair(const Exhibit& upper, const Exhibit& lower) {
     return std::move(out).str();
 }
 
-/// The exhibit of a trace on the screen; a plan that was predicted says more of itself.
+/// The exhibit of a trace on the screen. A predicted plan has more facts than its trace.
 Exhibit shown_exhibit(const Shown& shown) {
     const TimelineDocument& document = *shown.document;
     if (shown.plan) return {document.trace, {}, document.statistics, shown.plan->picture};
     return exhibit_of(document.trace, shown.file);
 }
 
-/// One table of both traces: each row begins with the trace that it belongs to.
+/// One table of both traces. Each row begins with the name of its trace.
 std::string csv_of_pair(const Shown& upper, const Shown& lower) {
     std::string table;
     const auto add = [&](const Shown& shown, bool with_header) {
@@ -64,7 +64,7 @@ std::string csv_of_pair(const Shown& upper, const Shown& lower) {
     return table;
 }
 
-/// The page of an exhibit as it is drawn.
+/// The page of an exhibit with its drawing.
 page::Page page_of(const Exhibit& exhibit) {
     picture::DocumentFacts facts{{exhibit.picture.title, exhibit.picture.subtitle},
                                  exhibit.picture.operators,
@@ -77,8 +77,7 @@ page::Page page_of(const Exhibit& exhibit) {
     return page;
 }
 
-/// The page of a plan on the screen, with its figures, what its step is paid for, and the other
-/// schedules.
+/// The page of a plan on the screen, with its figures, its bill, and the other schedules.
 std::string page_of_plan(const PredictedPlan& plan) {
     sim::PlayedAgain again;
     if (const std::size_t actions = plan.document->trace.spans.size();
@@ -92,7 +91,7 @@ std::string page_of_plan(const PredictedPlan& plan) {
     return page::page_html(sim::page_of(plan.prediction, limit, plan.document, again));
 }
 
-/// The page of a scenario that is not on a screen.
+/// The page of a scenario that is not on the screen.
 std::string page_of_scenario(ScenarioText source, const std::vector<std::string>& set) {
     for (const std::string& one : set)
         source.text = scenarios::with_key(source.text, source.file, scenarios::parse_override(one));
@@ -101,7 +100,7 @@ std::string page_of_scenario(ScenarioText source, const std::vector<std::string>
     return page_of_plan(*predicted.plan);
 }
 
-/// Two on one axis, and their figures beside each other.
+/// Two timelines on one axis, and their figures side by side.
 std::string page_of_pair(const Exhibit& upper, const Exhibit& lower) {
     page::Page page = page_of(upper);
     page::Page other = page_of(lower);
@@ -170,7 +169,7 @@ Exhibit read_exhibit(const std::string& file, const std::vector<std::string>& se
 }
 
 std::string exported(const Exhibit& exhibit, ExportFormat format) {
-    assert(is_text_format(format) && "pictures of pixels are made by the window's side");
+    assert(is_text_format(format) && "gui/widgets makes pictures of pixels");
     if (format == ExportFormat::Html) return page::page_html(page_of(exhibit));
     std::ostringstream out;
     if (format == ExportFormat::Svg)

@@ -8,15 +8,15 @@
 #include "sim/predict.h"
 #include "trace/picture/shapes/svg.h"
 
-/// Pictures and tables that are made without Qt.
+/// Pictures and tables, made without Qt.
 namespace debubble::gui {
 
-/// A trace with the texts of its picture. Of several steps the picture is of the median one; a
-/// table and a trace hold all.
+/// A trace with the texts of its picture. A picture of several steps shows the median one; a table
+/// and a trace contain all.
 struct Exhibit {
     Trace trace;
     std::optional<Trace> median;  ///< of several steps
-    Statistics statistics;        ///< of what is drawn
+    Statistics statistics;        ///< statistics of the drawn step
     SvgOptions picture;
     const Trace& drawn() const { return median ? *median : trace; }
 };
@@ -31,14 +31,13 @@ Exhibit read_exhibit(const std::string& file, const std::vector<std::string>& se
 /// The text of an exhibit in a format. Precondition: is_text_format(format).
 std::string exported(const Exhibit& exhibit, ExportFormat format);
 
-/// The text of what is on the screen. Of a comparison both traces: SVG has two panels on one axis,
-/// CSV a first column `trace` with the names of both, JSON is the output of `debubble compare`.
-/// Throws InputError if there is nothing to write, or two traces of which there is no comparison.
+/// The screen's content as text. For a comparison it has both traces: SVG has two panels on one
+/// axis, CSV a first column `trace` with their names, JSON is the output of `debubble compare`.
+/// Throws InputError if there is nothing to write, or if two traces cannot be compared.
 /// Precondition: is_text_format(format).
 std::string exported(const Screen& screen, ExportFormat format);
 
-/// The formats that the screen can be exported to, each as a filter of a file dialog: its name, and
-/// in brackets its ending.
+/// The formats for exports of the screen, as filters of a file dialog: a name and an ending.
 struct ExportChoice {
     ExportFormat format{};
     std::string name;    ///< such as "Table of actions"

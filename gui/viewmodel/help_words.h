@@ -14,7 +14,7 @@ struct HelpWord {
 /// Passes, figures and causes of bubbles, as docs/definitions.md has them.
 std::vector<HelpWord> help_words();
 
-/// Every schedule with its line.
+/// Every schedule with its summary line.
 std::vector<HelpWord> help_schedules();
 
 /// The version of the program: "0.1.0".

@@ -12,14 +12,14 @@
 
 namespace debubble::gui {
 
-/// A worker for questions that supersede each other: when a new question comes, the answer under
-/// way is told to stop; of several new questions only the last one waits; an answer that is out of
-/// date is dropped. The destructor waits until the answer under way has stopped.
+/// A worker for questions that supersede each other. A new question stops the running one; of
+/// several new questions only the last one waits; an outdated answer is dropped. The destructor
+/// waits until the running question has stopped.
 template <class Question, class Answer>
 class LatestWins {
 public:
-    /// `work` runs in the worker; it may throw Cancelled when its token says so. `deliver` runs
-    /// there too, with the answer to a question that nothing has superseded at that moment.
+    /// `work` runs in the worker and may throw Cancelled after a stop request. `deliver` runs there
+    /// too, with the answer to a question that is not superseded at that moment.
     using Work = std::function<Answer(const Question&, const std::stop_token&)>;
     LatestWins(Work work, std::function<void(Answer)> deliver)
         : work_(std::move(work)), deliver_(std::move(deliver)), thread_([this] { run(); }) {}
@@ -45,7 +45,7 @@ public:
         wake_.notify_all();
     }
 
-    /// Drops the answer under way and the question that waits.
+    /// Drops the running and the waiting question.
     void forget() {
         const std::lock_guard lock(mutex_);
         next_.reset();
@@ -85,7 +85,7 @@ private:
     std::mutex mutex_;
     std::condition_variable wake_;
     std::optional<Question> next_;
-    std::stop_source stop_;  ///< stops the answer under way
+    std::stop_source stop_;  ///< stops the running question
     bool ending_ = false;
     std::thread thread_;  ///< last, since it uses all members above
 };

@@ -26,7 +26,7 @@ ScenarioText with_overrides(ScenarioText source, const std::vector<std::string>&
     return source;
 }
 
-/// The plan of a prediction, in which a profiler's passes are named.
+/// The plan of a prediction, which names the passes of a profile.
 ExecutedPlan executed_plan(const scenarios::Scenario& played, const Program& program) {
     ExecutedPlan plan{program, {}};
     for (const models::StageContent& stage :
@@ -46,7 +46,7 @@ Document document_of(const Trace& step, const std::string& file, const std::stri
     Trace trace = step;
     Statistics of_trace = statistics(trace);
     Caption caption = caption_of(trace, of_trace, file);
-    // Of two, the other one's scenario may have the same name.
+    // Two traces may have scenarios of the same name.
     caption.subtitle = of_two ? title_of(file) : words;
     return make_document(std::move(trace), std::move(of_trace), {}, {}, {std::move(caption)});
 }
@@ -58,7 +58,7 @@ std::string words_of_step(const SplitSteps& steps, std::size_t step, const std::
     return words.empty() ? which : which + "; " + words;
 }
 
-/// The median step of a trace. `of_two`: it is compared with another one.
+/// The median step of a trace. `of_two`: it is compared with another trace.
 Shown shown(TraceFile file, bool of_two) {
     auto steps = std::make_shared<SplitSteps>(split_steps(file.trace));
     Shown out{{}, file.file};
@@ -72,14 +72,14 @@ Shown shown(TraceFile file, bool of_two) {
     return out;
 }
 
-/// The files by what they are: those of a profiler are the ranks of one run.
-struct Sorted {
+/// Files by kind. Those of a profiler are the ranks of one run.
+struct FilesByKind {
     std::vector<std::string> others;
     std::vector<std::string> of_profiler;
     std::size_t traces() const { return others.size() + (of_profiler.empty() ? 0 : 1); }
 };
-Sorted sorted(const std::vector<std::string>& files) {
-    Sorted out;
+FilesByKind files_by_kind(const std::vector<std::string>& files) {
+    FilesByKind out;
     for (const std::string& file : files)
         (is_profile(file) ? out.of_profiler : out.others).push_back(file);
     return out;
@@ -92,7 +92,7 @@ Shown shown_profile(const std::vector<std::string>& files, const ExecutedPlan* p
 }
 
 Opened open_each(const std::vector<std::string>& files, const std::vector<std::string>& set) {
-    const Sorted by_kind = sorted(files);
+    const FilesByKind by_kind = files_by_kind(files);
     const bool two = by_kind.traces() == 2;
     if (by_kind.traces() > 2)
         throw InputError(
@@ -122,8 +122,8 @@ Opened open_each(const std::vector<std::string>& files, const std::vector<std::s
     return opened;
 }
 
-/// Whether the stages of two plans hold the same layers, so that a pass of a stage is the same work
-/// in both. Of traces alone nobody knows more than how many stages there are.
+/// Whether the stages of two plans have the same layers, so that a pass of a stage is the same work
+/// in both. Without plans, traces show only their number of stages and their scenario.
 bool same_layers(const Shown& a, const Shown& b) {
     const auto stages = [](const Shown& of) {
         return of.document->trace.program.placement.stage_count();
@@ -146,17 +146,17 @@ void compare_both(Opened& opened) {
     const auto other_program = why_not_comparable(simulated, executed);
     if (opened.compares == Compares::Plans || other_program) {
         opened.pairing =
-            pair(*a.document, *b.document, same_layers(a, b) ? Alike::Layers : Alike::Nothing);
-        opened.comparison = words_of_sums(*opened.pairing);
+            pair(*a.document, *b.document, same_layers(a, b) ? Common::Layers : Common::Nothing);
+        opened.comparison = sums_text(*opened.pairing);
         return;
     }
     opened.pairing = pair(*a.document, *b.document);
     opened.comparison = sim::to_text(sim::compare_report(simulated, executed, {a.file, b.file}));
 }
 
-/// Puts a prediction and a profiled run of it into two traces that show the same kinds of actions.
-void beside_profile(Opened& opened, const Shown& predicted,
-                    const std::vector<std::string>& executed) {
+/// Reduces a prediction and its profiled run to two traces with the same kinds of actions.
+void compare_with_profile(Opened& opened, const Shown& predicted,
+                          const std::vector<std::string>& executed) {
     const Trace& simulated = predicted.document->trace;
     if (simulated.program.ranks.empty())
         throw InputError(filled(said("opening", "{} holds no program that {} could be of"),
@@ -177,9 +177,9 @@ void beside_profile(Opened& opened, const Shown& predicted,
         opened.comparison += filled(said("opening", "not compared: {}"), sentence) + '\n';
 }
 
-/// Runs `work`; exceptions become part of the answer.
+/// Runs `work`; exceptions become the mistakes of the result.
 template <class Work>
-Opened attempted(Work work) {
+Opened or_mistakes(Work work) {
     try {
         return work();
     } catch (const InputError& error) {
@@ -196,7 +196,7 @@ Opened attempted(Work work) {
 }  // namespace
 
 Opened open_both(const Shown& a, const Shown& b) {
-    return attempted([&] {
+    return or_mistakes([&] {
         Opened opened;
         opened.traces = {a, b};
         opened.compares = Compares::Plans;
@@ -206,12 +206,12 @@ Opened open_both(const Shown& a, const Shown& b) {
 }
 
 Opened open_run(const Shown& predicted, const std::vector<std::string>& executed) {
-    return attempted([&] {
+    return or_mistakes([&] {
         Opened opened;
         opened.compares = Compares::Run;
         const bool profiled = std::ranges::any_of(executed, is_profile);
         if (profiled)
-            beside_profile(opened, predicted, executed);
+            compare_with_profile(opened, predicted, executed);
         else
             opened.traces = {
                 predicted, shown(TraceFile{read_trace(executed.front()), executed.front()}, true)};
@@ -223,7 +223,7 @@ Opened open_run(const Shown& predicted, const std::vector<std::string>& executed
 }
 
 Opened open_step(const Shown& shown, std::size_t step) {
-    return attempted([&] {
+    return or_mistakes([&] {
         Opened opened;
         Shown& other = opened.traces.emplace_back(shown);
         other.step = step;
@@ -250,7 +250,7 @@ std::vector<std::string> names_of_steps(const Shown& shown) {
 }
 
 Opened open_all(const std::vector<std::string>& files, const std::vector<std::string>& set) {
-    return attempted([&] {
+    return or_mistakes([&] {
         Opened opened = open_each(files, set);
         if (opened.traces.size() == 2) compare_both(opened);
         return opened;

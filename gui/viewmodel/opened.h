@@ -13,31 +13,31 @@ namespace debubble::gui {
 
 struct PredictedPlan;
 
-/// A trace to look at, with the name of its origin.
+/// A trace on the screen, with the name of its origin.
 struct Shown {
     Document document;
     std::string file;                                ///< a file, or words such as "this plan"
     std::shared_ptr<const PredictedPlan> plan = {};  ///< the plan that it predicts, if it is known
-    /// All steps of the trace, of which the document shows one, where there are several.
+    /// All steps of a trace with several. The document shows one of them.
     std::shared_ptr<const SplitSteps> steps = {};
-    std::size_t step = 0;  ///< the one that is shown
-    /// All files of the trace, if there are several: the ranks of one run.
+    std::size_t step = 0;  ///< the shown step
+    /// All files of a trace with several: the ranks of one run.
     std::vector<std::string> files = {};
     std::string words = {};  ///< how the passes of a profile were found
 };
 
-/// The steps of a trace in words: "1: 112.4 ms"; the median one says so.
+/// The steps of a trace in words: "1: 112.4 ms"; the median one is marked.
 std::vector<std::string> names_of_steps(const Shown& shown);
 
-/// The origin of two traces that are compared.
+/// The origin of two compared traces.
 enum class Compares {
-    Files,  ///< files that were opened together
+    Files,  ///< two files, opened together
     Plans,  ///< the open plan and another one
-    Run,    ///< a plan and what was executed of it
+    Run,    ///< a plan and its execution
 };
 
-/// The result of opening files. One scenario is a plan to experiment with; traces are looked at,
-/// two of them (or a scenario, predicted, and a trace) in comparison.
+/// The result of opening files: one scenario as a plan for what-ifs, one trace, or a comparison of
+/// two traces, one of which may be a predicted scenario.
 struct Opened {
     std::optional<ScenarioText> scenario;
     std::vector<Shown> traces;
@@ -51,15 +51,15 @@ struct Opened {
 /// Shows another step of a trace. Precondition: it has that many.
 Opened open_step(const Shown& shown, std::size_t step);
 
-/// Opens the files; the files of a profiler are the ranks of one run; `set` holds key=value
-/// settings of a scenario. It is pure and thread-safe, and takes as long as the largest trace.
+/// Opens files; the files of a profiler are the ranks of one run. `set` has key=value settings of a
+/// scenario. It is pure and thread-safe; its time is that of reading the largest trace.
 Opened open_all(const std::vector<std::string>& files, const std::vector<std::string>& set);
 
-/// Compares two traces that are there already.
+/// Compares two open traces.
 Opened open_both(const Shown& a, const Shown& b);
 
-/// Compares a prediction with the trace of a run of it, which may be the files of a profiler: their
-/// passes are then named by the plan, and both are reduced to what both show.
+/// Compares a prediction with the trace of its run. The passes in the files of a profiler are named
+/// by the plan, and both traces are reduced to the kinds of actions that both have.
 Opened open_run(const Shown& predicted, const std::vector<std::string>& executed);
 
 }  // namespace debubble::gui

@@ -25,7 +25,7 @@ std::string title_of_files(const std::string& a, const std::string& b) {
     return filled(said("titles", "{} and {}"), in_folder(a), in_folder(b));
 }
 
-/// Two plans of one scenario are named by what differs in them, if their words tell it.
+/// Two plans of one scenario are named by their different words, if there are any.
 std::string title_of_plans(const Shown& a, const Shown& b) {
     const std::string scenario = a.plan ? title_of(a.plan->file) : a.file;
     const auto words = [](const Shown& of) { return of.plan ? of.plan->picture.subtitle : ""; };
@@ -179,7 +179,8 @@ void Desk::show_aside() {
         both->of_open_plan = is_of_open_plan(both->a);
 }
 
-/// Keeps what is about to leave the screen. Two plans are not kept: they are compared anew.
+/// Keeps a trace or a comparison that leaves the screen. A comparison of two plans is not kept,
+/// since it is made again.
 void Desk::lay_aside() {
     const auto* both = std::get_if<on_screen::Comparison>(&screen_);
     const bool compares_plans = both != nullptr && both->compares == Compares::Plans;

@@ -9,7 +9,7 @@
 #include "trace/picture/document/document.h"
 #include "trace/trace.h"
 
-/// The files that a person opens: a scenario, kept as its text, or a trace.
+/// The files that the user opens: a scenario, kept as its text, or a trace.
 namespace debubble::gui {
 
 /// A scenario's YAML. The text is the only state of a what-if: every change is a change of the
@@ -30,25 +30,25 @@ using Source = std::variant<ScenarioText, TraceFile>;
 
 /// Opens a file or the name of a shipped scenario. A file is a trace if its name has the ending of
 /// a trace format (trace/io/trace_formats.h), or if a profiler wrote it. A job of another framework
-/// is read into a scenario (scenarios/jobs/job.h), to which `set` tells what the job does not know;
-/// it lies beside the job, under a name of its own. Throws InputError if it cannot be read; the
+/// is read into a scenario (scenarios/jobs/job.h), with the keys that the job lacks from `set`; its
+/// file is next to the job, under another name. Throws InputError if it cannot be read; the
 /// scenario itself is not checked yet.
 Source open_source(const std::string& name_or_path, const std::vector<std::string>& set = {});
 
-/// The files of a profiler (Kineto, Nsight Systems): of torch.profiler's JSON, plain or packed,
-/// databases, or folders of them.
+/// Whether a file is a profiler's (Kineto, Nsight Systems): torch.profiler's JSON, plain or packed,
+/// a database, or a folder of them.
 bool is_profile(const std::string& file);
 
 /// The plan that a profiled run executed, if it is known.
 struct ExecutedPlan {
     Program program;
-    std::vector<int> layers;  ///< of each stage
+    std::vector<int> layers;  ///< layers of each stage
 };
 
 /// Reads the ranks of one run. Throws InputError if they are of different runs, or show no passes.
 TraceFile read_profile(const std::vector<std::string>& files, const ExecutedPlan* plan = nullptr);
 
-/// The shipped scenario that a person sees first: its bubbles are plain.
+/// The shipped scenario of the first start, which has clear bubbles.
 inline constexpr const char* kFirstExample = "gpt2-xl-1f1b";
 
 /// The title of a file: "gpt2-xl" for ".../gpt2-xl.yaml".

@@ -26,11 +26,11 @@ fs::path lock_of(fs::path file) {
     return file.replace_extension(".lock");
 }
 
-bool keeps_a_text(const fs::path& file) {
+bool is_kept_text(const fs::path& file) {
     return file.extension() == ".json" && file.filename().string().starts_with(kPrefix);
 }
 
-/// Whether the window that keeps this file still runs. A file without a lock has no window.
+/// Whether the window of this file still runs. A file without a lock has no window.
 bool is_held(const fs::path& file) {
     const int lock = ::open(lock_of(file).c_str(), O_RDWR | O_CLOEXEC);
     if (lock < 0) return errno != ENOENT;
@@ -43,7 +43,7 @@ std::optional<ScenarioText> read(const fs::path& file) {
     try {
         const auto json = nlohmann::json::parse(read_file(file, kLongest));
         return ScenarioText{json.at("text"), json.at("file")};
-    } catch (const std::exception&) {  // damaged: it holds nothing that could be restored
+    } catch (const std::exception&) {  // a damaged file contains nothing to restore
         return std::nullopt;
     }
 }
@@ -56,7 +56,7 @@ void remove_kept(const fs::path& file) {
 
 }  // namespace
 
-/// The name is never used again: a process number alone would be, after a reboot.
+/// A unique name. A process number alone may occur again after a reboot.
 UnsavedFolder::UnsavedFolder(fs::path folder)
     : folder_(std::move(folder)),
       own_file_(folder_ /
@@ -69,7 +69,7 @@ UnsavedFolder::~UnsavedFolder() {
 
 void UnsavedFolder::keep(const ScenarioText& source) {
     if (lock_ < 0) {
-        std::error_code ignored;  // opening says what is wrong
+        std::error_code ignored;  // open() reports it
         fs::create_directories(folder_, ignored);
         lock_ = ::open(lock_of(own_file_).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         if (lock_ < 0 || ::flock(lock_, LOCK_EX | LOCK_NB) != 0)
@@ -98,8 +98,8 @@ std::vector<UnsavedFolder::Left> UnsavedFolder::find_left() const {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder_, error)) {
         const fs::path& file = entry.path();
-        if (!keeps_a_text(file) || is_held(file)) continue;
-        std::error_code unknown;  // the time is then the oldest
+        if (!is_kept_text(file) || is_held(file)) continue;
+        std::error_code unknown;  // the time is then the earliest
         if (auto source = read(file))
             found.emplace_back(fs::last_write_time(file, unknown), Left{*std::move(source), file});
         else

@@ -6,14 +6,14 @@
 #include "gui/viewmodel/source.h"
 
 /// Unsaved what-ifs, kept on the disk so that neither a crash nor closing the window loses them.
-/// Each window has one file, which is written under another name and then renamed, and beside it a
-/// lock that the kernel gives back when the window's process ends, also by a crash or a reboot.
+/// Each window has one file, which is written under another name and then renamed, and a lock file,
+/// which the kernel unlocks when the window's process ends, also by a crash or a reboot.
 namespace debubble::gui {
 
 class UnsavedFolder {
 public:
     explicit UnsavedFolder(std::filesystem::path folder);
-    /// The kept text stays, as one that is left.
+    /// The kept text stays, and is offered as one that is left.
     ~UnsavedFolder();
     UnsavedFolder(const UnsavedFolder&) = delete;
     UnsavedFolder& operator=(const UnsavedFolder&) = delete;
@@ -24,10 +24,10 @@ public:
 
     struct Left {
         ScenarioText source;
-        std::filesystem::path file;  ///< the file that keeps it
+        std::filesystem::path file;  ///< the file that contains it
     };
-    /// The texts that windows which no longer run have left, the newest first. Damaged files are
-    /// passed over and removed.
+    /// The texts of windows that no longer run, the newest first. Damaged files are skipped and
+    /// removed.
     std::vector<Left> find_left() const;
     /// Removes one of them; the others stay.
     static void forget_left(const Left& left);

@@ -33,8 +33,8 @@ std::string_view environment(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-/// Whether something listens on the socket of a display such as ":7" or ":7.0". Displays on other
-/// hosts count as listening.
+/// Whether a server listens on the socket of a display such as ":7" or ":7.0". Displays on other
+/// hosts are assumed to listen.
 bool listens(std::string_view display) {
     if (!display.starts_with(':')) return true;
     const std::string_view number = display.substr(1, display.find('.') - 1);
@@ -50,7 +50,7 @@ bool listens(std::string_view display) {
     return connected;
 }
 
-/// Qt ends a program by abort() if it finds no display; a sentence is more useful to a person.
+/// Throws if there is no display, for which Qt would only call abort().
 void demand_display(int argc, char** argv) {
     for (int i = 1; i < argc; ++i)
         if (std::string_view(argv[i]) == "-platform") return;
@@ -71,7 +71,7 @@ void demand_display(int argc, char** argv) {
 int show_window(const CommandLine& line, int& argc, char** argv) {
     demand_display(argc, argv);
     const QApplication application(argc, argv);
-    QLocale::setDefault(QLocale::c());  // files and figures read the same everywhere
+    QLocale::setDefault(QLocale::c());  // files and figures have one format everywhere
     QApplication::setApplicationName("debubble");
     QApplication::setOrganizationName("debubble");
     QApplication::setDesktopFileName("org.debubble.debubble");
@@ -81,7 +81,7 @@ int show_window(const CommandLine& line, int& argc, char** argv) {
     if (!state_file.empty()) check_can_write(state_file);
     MainWindow window;
     if (!state_file.empty()) new StateFile(window, state_file);  // a child of the window
-    constexpr int kWide = 1700;  // on a narrower screen, a first window takes all of it
+    constexpr int kWide = 1700;  // a first window is maximised on narrower screens
     const bool first_start = !QSettings().contains("window/geometry");
     if (first_start && window.screen()->availableSize().width() < kWide)
         window.showMaximized();

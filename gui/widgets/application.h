@@ -2,10 +2,10 @@
 
 #include "gui/viewmodel/command_line.h"
 
-/// The three things that the program does with Qt.
+/// The modes of the program that use Qt.
 namespace debubble::gui {
 
-/// Opens the window and stays in it. Throws WorldError if there is no display.
+/// Opens the window and runs its event loop. Throws WorldError if there is no display.
 int show_window(const CommandLine& line, int& argc, char** argv);
 
 /// Carries out `--export` to PNG or PDF, which needs fonts but no display.

@@ -16,7 +16,8 @@ QString name_of(const QAction* command) {
     return name.remove('&').remove("...");
 }
 
-/// The distance over which the letters spread in the name; -1 if they do not all occur, in order.
+/// The distance from the first to the last of the letters in the name; -1 if they do not occur in
+/// order.
 int spread(const QString& name, const QString& letters) {
     qsizetype at = -1;
     int spread = 0;

@@ -10,14 +10,14 @@ class QListWidget;
 
 namespace debubble::gui {
 
-/// All commands, found by typing some letters of their names in order.
+/// All commands. Typing some letters of a name in order finds it.
 class CommandPalette : public QDialog {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::CommandPalette)
 
 public:
     CommandPalette(const QList<QAction*>& commands, QWidget* parent);
 
-    void popup();  ///< opens at the top of the parent, in the middle
+    void popup();  ///< opens at the top of the parent, centred
 
 protected:
     bool eventFilter(QObject* object, QEvent* event) override;

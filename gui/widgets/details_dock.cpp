@@ -5,7 +5,7 @@
 
 namespace debubble::gui {
 
-/// The selection in words, and the search.
+/// The dock with the selection in words and the search.
 class DetailsDock : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::DetailsDock)
 

@@ -65,7 +65,7 @@ void DetailsPanel::set_plan(std::shared_ptr<const PredictedPlan> plan) {
     refresh();
 }
 
-/// Computed once per action, since the view asks again whenever the pointer moves.
+/// The cost is computed once per action, since every move of the pointer shows it again.
 std::vector<Detail> DetailsPanel::cost_of(const SpanRef& ref) const {
     const Document& document = timeline_->scene().layer(ref.side).document;
     if (!plan_ || document != plan_->document) return {};
@@ -99,7 +99,7 @@ void DetailsPanel::add(const Detail& detail, QTreeWidgetItem* parent) {
 
 void DetailsPanel::refresh() {
     std::vector<Detail> details = this->details();
-    if (shown_ == details) return;  // entries that a person has opened stay open
+    if (shown_ == details) return;  // entries that the user has opened stay open
     shown_ = std::move(details);
     rows_->clear();
     rows_->setRootIsDecorated(

@@ -26,7 +26,7 @@ class DetailsPanel : public QWidget {
 public:
     explicit DetailsPanel(TimelineView* timeline, QWidget* parent = nullptr);
     void focus_search();
-    /// Sets the plan whose costs explain actions; nullptr: none.
+    /// Sets the plan whose costs the details of actions contain; nullptr: none.
     void set_plan(std::shared_ptr<const PredictedPlan> plan);
 
 private:

@@ -10,7 +10,7 @@ class QAction;
 
 namespace debubble::gui {
 
-/// The views, the meaning of the keys and of the colours.
+/// The help: views, keys, and the meaning of colours and words.
 class HelpSheet : public QDialog {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::HelpSheet)
 

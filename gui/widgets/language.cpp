@@ -13,8 +13,8 @@ namespace {
 
 constexpr const char* kKey = "window/language";
 
-/// The files of gui/translations, by QLocale's names of their languages. That of English has
-/// plurals alone.
+/// The files of gui/translations, by QLocale's names of their languages. The English one has only
+/// plurals.
 QString file_of(const QLocale& locale) {
     if (locale.language() == QLocale::German) return "de";
     const bool simplified =
@@ -49,7 +49,7 @@ void speak(const QString& code) {
     const QString file = file_of(code.isEmpty() ? QLocale::system() : QLocale(code));
     if (!of_window.load(":/translations/debubble_" + file + ".qm")) return;
     QCoreApplication::installTranslator(&of_window);
-    // The buttons of Qt's own dialogs, where its translations are installed.
+    // Qt's own dialogs are translated if Qt's translations are installed.
     if (of_qt.load("qtbase_" + file, QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
         QCoreApplication::installTranslator(&of_qt);
     set_translator([](const char* context, const char* text) {

@@ -40,7 +40,7 @@ MainWindow::MainWindow() : unsaved_(data_place()) {
     connect_parts();
     make_opener();
     show_title_and_commands();
-    lay_out_afresh();
+    reset_layout();
     restore();
 }
 
@@ -129,7 +129,7 @@ void MainWindow::changeEvent(QEvent* event) {
     if (event->type() == QEvent::PaletteChange) make_placeholders_legible();
     if (event->type() == QEvent::PaletteChange && messages_ != nullptr) messages_->tint();
     if (event->type() == QEvent::PaletteChange && answer_line_ != nullptr && pages_ != nullptr) {
-        answer_line_->clear();  // links take their colour from the palette when they are set
+        answer_line_->clear();  // links get their colour from the palette when their text is set
         show_answer_line();
     }
     // The colours of the complaints are mixed from the palette.

@@ -24,9 +24,9 @@ namespace debubble::gui {
 
 class RemedyStrip;
 
-/// The window: pages in the middle, of which the timeline is the first, and docks with questions
-/// and answers around them. Each is a WindowView, of which it knows no more than that. What is here
-/// is the window itself: its files and commands, what is on the screen, and how it is laid out.
+/// The window: pages in the middle, the timeline first, and docks around them. It knows pages and
+/// docks only as WindowViews. Its own parts are files, commands, the content of the screen, and the
+/// layout.
 class MainWindow : public QMainWindow, private ViewHost {
     Q_OBJECT
 
@@ -34,13 +34,13 @@ public:
     MainWindow();
     ~MainWindow() override;
 
-    /// Opens the files of the command line, or else those that were open last.
+    /// Opens the files of the command line, or else the last open files.
     void open(const CommandLine& line);
     void open_files(const QStringList& files, const std::vector<std::string>& set = {});
 
     PlanSession& session() override { return session_; }
     const std::vector<std::unique_ptr<WindowView>>& views() const { return views_; }
-    /// The parts of the state of the window that views know (StateFile).
+    /// Adds the views' parts of the state of the window (StateFile).
     void add_state(nlohmann::ordered_json& state) const;
     QString message() const;
 
@@ -52,24 +52,24 @@ public Q_SLOTS:
     void export_to(const QString& file);
     void choose_export();
     void execute() override;
-    /// Finds the best plan of the grid, and takes it.
+    /// Finds the best plan of the grid, and opens it.
     void search_best() override;
-    /// Puts the timeline's picture and the command that shows the same into the clipboard.
+    /// Copies the timeline's picture, and the command that shows the same, to the clipboard.
     void copy();
     void show_current_plan();
-    /// Shows the trace or the comparison again that the plan took from the screen.
+    /// Shows the trace or the comparison again that the plan replaced on the screen.
     void show_aside();
-    /// Shows the plan above the pinned one, or above the one before.
+    /// Shows the plan above the pinned one, or above the previous one.
     void compare_plans();
     void show_commands();
     void show_help();
-    /// Arranges tool bar and docks as at the first start.
-    void lay_out_afresh();
+    /// Lays out tool bar and docks as at the first start.
+    void reset_layout();
 
 Q_SIGNALS:
-    /// The timeline shows the last question's answer, or the strip says why not.
+    /// The timeline shows the answer to the last question, or the strip has the reason why not.
     void settled();
-    /// The film that was asked for is written, or the strip says why not.
+    /// The film is written, or the strip has the reason why not.
     void filmed();
 
 protected:
@@ -109,14 +109,14 @@ private:
     void show_answer();
     void show_mistakes();
     void show_place(const SourceLocation& where);
-    /// Shows desk_.screen() and everything that follows from it.
+    /// Shows desk_.screen(), and the titles and commands that follow from it.
     void show_screen();
     void show_status();
     void show_title_and_commands();
     void offer_way_back();
     void show_steps();
     void show_answer_line();
-    QString what_covers_the_plan() const;
+    QString covered_text() const;
     const Desk& desk() const override { return desk_; }
     MessageStrip& messages() override { return *messages_; }
     TimelineView& timeline() override { return *timeline_; }
@@ -126,13 +126,13 @@ private:
     void uncover_plan() override;
     void show_run(const std::shared_ptr<const PredictedPlan>& plan, const QString& trace) override;
     void close_window() override { close(); }
-    /// The widget of a view, for a command of the window that needs more of it than its interface.
+    /// The widget of a view, for commands of the window that need more than the view's interface.
     template <class Widget>
     Widget& widget() const {
         return *findChild<Widget*>();
     }
-    void turn_to_page(int tab);
-    /// Hides the open ones of these docks, or shows them again.
+    void select_tab(int tab);
+    /// Hides the open docks among these, or shows them again.
     void fold(const QList<QDockWidget*>& docks);
     void give_height(QDockWidget* dock);
     void fill_recent();
@@ -144,13 +144,13 @@ private:
     ViewState fresh_view() const;
     bool keep_unsaved();
     void offer_unsaved();
-    void take_up(const UnsavedFolder::Left& left);
+    void restore_left(const UnsavedFolder::Left& left);
     bool may_discard();
     bool may_lose_changes();
 
     PlanSession session_;
     Desk desk_;
-    QString looked_at_;  ///< the name under which the view on the screen is kept; may be empty
+    QString looked_at_;  ///< the name of the kept view of the screen; may be empty
     QString way_back_;   ///< the message that offers to show the plan again
     UnsavedFolder unsaved_;
     QTimer unsaved_timer_;
@@ -160,16 +160,16 @@ private:
     QSplitter* lanes_ = nullptr;
     QStackedWidget* pages_ = nullptr;
     std::vector<QWidget*> page_of_tab_;
-    QLabel* answer_line_ = nullptr;  ///< the selection in a sentence, below the lanes
+    QLabel* answer_line_ = nullptr;  ///< the sentence about the selection, below the lanes
     QTabBar* page_tabs_ = nullptr;
     RemedyStrip* remedies_ = nullptr;
-    QTabBar* steps_ = nullptr;  ///< the steps of the trace on the screen, where there are several
+    QTabBar* steps_ = nullptr;  ///< the steps of a trace with several on the screen
     QToolBar* tool_bar_ = nullptr;
-    QList<QDockWidget*> beside_;  ///< the docks of the column beside the timeline
+    QList<QDockWidget*> beside_;  ///< the docks in the column next to the timeline
     QList<QDockWidget*> below_;   ///< the docks below the timeline
-    /// The docks that were folded together, by the first one of their place.
+    /// Docks that were folded together, by the first dock of their place.
     std::map<const QDockWidget*, QList<QDockWidget*>> folded_;
-    bool below_has_size_ = false;  ///< chosen by the person, or given once
+    bool below_has_size_ = false;  ///< chosen by the user, or set once
     QLabel* status_ = nullptr;
     QMenu* recent_ = nullptr;
     QAction* undo_ = nullptr;

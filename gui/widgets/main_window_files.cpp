@@ -25,15 +25,15 @@
 #include "gui/widgets/timeline/timeline_view.h"
 #include "text/shipped_files.h"
 
-/// Files, and the settings that last from one start to the next.
+/// Files, and the settings that are kept from one start to the next.
 namespace debubble::gui {
 namespace {
 
 constexpr int kMostRecent = 10;
-constexpr double kCopiedFineness = 2;  ///< pixels of a copied picture for each on the screen
-constexpr int kArrangement = 3;        ///< changes with the docks that there are
+constexpr double kCopiedFineness = 2;  ///< pixels of a copied picture per pixel of the screen
+constexpr int kArrangement = 3;        ///< version of the arrangement of docks
 
-/// Shipped files, which are not overwritten.
+/// Whether a file is shipped, and so not overwritten.
 bool is_shipped(const std::string& file) {
     std::error_code error;
     const auto folder = std::filesystem::weakly_canonical(text::data_folder(), error);
@@ -74,7 +74,7 @@ void MainWindow::take(const Opened& opened) {
         Q_EMIT settled();
         return;
     }
-    // Settled when the question is answered.
+    // settled() follows with the answer.
     if (opened.scenario && may_discard()) return open_scenario(*opened.scenario);
     if (desk_.show(opened)) {
         if (opened.compares == Compares::Files)
@@ -155,7 +155,7 @@ void MainWindow::export_to(const QString& file) {
     }
 }
 
-/// A film takes some seconds, so it is written elsewhere; one at a time.
+/// Writes a film in a thread of its own, since that takes some seconds; one at a time.
 void MainWindow::film_to(const QString& file, ExportFormat format) {
     if (filming_.joinable() && !film_is_written_)
         return messages_->warn(tr("A film is being written; wait until it is"));
@@ -201,7 +201,7 @@ void MainWindow::dragEnterEvent(QDragEnterEvent* event) {
 
 void MainWindow::dropEvent(QDropEvent* event) {
     QStringList files = local_files(*event->mimeData());
-    // One more trace is compared with the one that is open.
+    // A second trace is compared with the open one.
     const auto* shown = std::get_if<on_screen::Trace>(&desk_.screen());
     if (files.size() == 1 && shown != nullptr && files[0].endsWith(".json"))
         files.prepend(QString::fromStdString(shown->trace.file));
@@ -228,7 +228,7 @@ void MainWindow::fill_recent() {
 }
 
 /// A damaged settings file gives default values, and restoreState() refuses data that is not a
-/// layout of docks: neither keeps the window from starting.
+/// layout of docks, so the window starts in both cases.
 void MainWindow::restore() {
     const QSettings settings;
     if (settings.status() != QSettings::NoError) return;

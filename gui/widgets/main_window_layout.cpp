@@ -20,12 +20,12 @@
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/remedy_strip.h"
 
-/// The room of the window: pages in the middle, a column of docks beside them, and docks below that
-/// are folded until they are needed.
+/// The layout of the window: pages in the middle, a column of docks left of them, and docks below
+/// them, which are folded at first.
 namespace debubble::gui {
 namespace {
 
-/// One line that is never wider than its place; the rest of the text is in the tool tip.
+/// One line that is cut off to its width; the whole text is in the tool tip.
 class Line : public QLabel {
 public:
     QSize minimumSizeHint() const override { return {0, QLabel::minimumSizeHint().height()}; }
@@ -40,7 +40,7 @@ protected:
     }
 };
 
-/// The panel with scroll bars where its place is too small, so that no font cuts it off.
+/// The panel with scroll bars if it needs them, so that no font cuts it off.
 QScrollArea* scrolled(QWidget* panel) {
     auto* area = new QScrollArea;
     area->setWidgetResizable(true);
@@ -91,9 +91,9 @@ void MainWindow::add_dock(WindowView& view) {
     const ViewFacts facts = view.facts();
     QWidget* widget = facts.scrolls ? scrolled(view.widget()) : view.widget();
     auto* dock = new QDockWidget(facts.title);
-    dock->setObjectName(facts.name);  // the name by which saveState() knows it
+    dock->setObjectName(facts.name);  // the name in saveState()
     dock->setWidget(widget);
-    // A dock behind another one counts as visible: without this, keys would go into it unseen.
+    // Qt treats a dock under another one as visible: without this, it would get keys unseen.
     QSizePolicy policy = widget->sizePolicy();
     policy.setRetainSizeWhenHidden(true);
     widget->setSizePolicy(policy);
@@ -121,8 +121,8 @@ void MainWindow::build_views() {
     page_tabs_->setObjectName("pages");
     page_tabs_->setAccessibleName(tr("Pages: %1").arg(titles.join(", ")));
     page_tabs_->setDrawBase(false);
-    page_tabs_->setUsesScrollButtons(false);  // where room is scarce, commands go, not pages
-    connect(page_tabs_, &QTabBar::currentChanged, this, &MainWindow::turn_to_page);
+    page_tabs_->setUsesScrollButtons(false);  // in a narrow window, commands are hidden, not pages
+    connect(page_tabs_, &QTabBar::currentChanged, this, &MainWindow::select_tab);
     setCorner(Qt::BottomLeftCorner, Qt::LeftDockWidgetArea);
     setCorner(Qt::BottomRightCorner, Qt::BottomDockWidgetArea);
 }
@@ -151,9 +151,9 @@ void MainWindow::build_tool_bar() {
     addToolBar(tool_bar_);
 }
 
-/// The arrangement of the first start. The column beside the timeline is as wide as its fields
-/// need; what is below the timeline is folded.
-void MainWindow::lay_out_afresh() {
+/// The layout of the first start. The column of docks is as wide as its fields need; the docks
+/// below the timeline are folded.
+void MainWindow::reset_layout() {
     const QSize room = screen()->availableSize() - QSize(16, 48);  // the frame of the window
     constexpr QSize kComfortable(1600, 1000);
     if (!isVisible()) resize(kComfortable.boundedTo(room));
@@ -178,7 +178,7 @@ void MainWindow::lay_out_afresh() {
     folded_.clear();
     constexpr int kWide = 1700;
     const int letters = width() < kWide ? 39 : 50;
-    const int most = width() * 17 / 100;  // the lanes are what the window is for
+    const int most = width() * 17 / 100;  // most of the window is left to the lanes
     resizeDocks({beside_[0]}, {std::min(letters * fontMetrics().averageCharWidth(), most)},
                 Qt::Horizontal);
     resizeDocks({beside_[0], beside_[1]}, {600, 400}, Qt::Vertical);
@@ -200,7 +200,7 @@ void MainWindow::fold(const QList<QDockWidget*>& docks) {
     give_height(docks.front());
 }
 
-/// Docks that were never shown have no size that Qt could restore.
+/// Gives a height to docks that were never shown, for which Qt has no size to restore.
 void MainWindow::give_height(QDockWidget* dock) {
     if (below_has_size_ || !below_.contains(dock)) return;
     below_has_size_ = true;
@@ -211,15 +211,15 @@ void MainWindow::raise_dock(const QString& name) {
     auto* dock = findChild<QDockWidget*>(name);
     dock->show();
     dock->raise();
-    dock->widget()->show();  // at once, so that it can take the focus
+    dock->widget()->show();  // at once, so that it can get the focus
     give_height(dock);
 }
 
-void MainWindow::turn_to_page(int tab) {
+void MainWindow::select_tab(int tab) {
     const QString name = page_tabs_->tabData(tab).toString();
     for (const auto& view : views_) {
         const ViewFacts facts = view->facts();
-        if (facts.place == ViewPlace::Middle) view->turned_to(facts.name == name);
+        if (facts.place == ViewPlace::Middle) view->front_changed(facts.name == name);
     }
     pages_->setCurrentWidget(page_of_tab_[static_cast<std::size_t>(tab)]);
     show_answer_line();

@@ -4,11 +4,11 @@
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_strip.h"
 
-/// Nothing is lost: unsaved changes are kept, and questions come before a plan ends or the window
-/// closes.
+/// Protection against losses: unsaved changes are kept, and the user is asked before a plan is
+/// replaced or the window closes.
 namespace debubble::gui {
 
-/// Returns whether nothing would be lost.
+/// Keeps unsaved changes; returns false if that fails.
 bool MainWindow::keep_unsaved() {
     if (!desk_.has_plan()) return true;
     try {
@@ -23,7 +23,7 @@ bool MainWindow::keep_unsaved() {
     return true;
 }
 
-/// Asks what becomes of changes that cannot be kept for the next start, as on a full disk.
+/// Asks about changes that cannot be kept for the next start, as on a full disk.
 bool MainWindow::may_lose_changes() {
     QMessageBox box(QMessageBox::Warning, tr("Unsaved changes"),
                     tr("%1 has changes that are not saved, and they cannot be kept for the next "
@@ -44,7 +44,7 @@ void MainWindow::offer_unsaved() {
     QString sentence = tr("Changes of %1 were not saved when the window closed.")
                            .arg(QString::fromStdString(title_of(newest.source.file)));
     if (all.size() > 1) sentence += tr("  (1 of %1)").arg(all.size());
-    messages_->offer(sentence, {tr("Restore them"), [this, newest] { take_up(newest); }},
+    messages_->offer(sentence, {tr("Restore them"), [this, newest] { restore_left(newest); }},
                      {tr("Throw them away"), [this, newest] {
                           UnsavedFolder::forget_left(newest);
                           messages_->clear();
@@ -52,8 +52,8 @@ void MainWindow::offer_unsaved() {
                       }});
 }
 
-/// What is left goes only after this window keeps it itself.
-void MainWindow::take_up(const UnsavedFolder::Left& left) {
+/// The kept text is removed only after this window keeps it itself.
+void MainWindow::restore_left(const UnsavedFolder::Left& left) {
     if (!may_discard()) return;
     ScenarioText on_disk{{}, left.source.file};
     try {
@@ -69,7 +69,7 @@ void MainWindow::take_up(const UnsavedFolder::Left& left) {
     offer_unsaved();
 }
 
-/// Asks what becomes of changes that opening another scenario would discard.
+/// Asks about changes that opening another scenario would discard.
 bool MainWindow::may_discard() {
     if (!desk_.has_plan() || session_.history().is_saved()) return true;
     QMessageBox box(QMessageBox::Question, tr("Unsaved changes"),
@@ -85,8 +85,8 @@ bool MainWindow::may_discard() {
     return true;
 }
 
-/// Unsaved changes are kept and offered at the next start: no question about them on the way out,
-/// unless they cannot be kept.
+/// Unsaved changes are kept and offered at the next start, so closing asks only if they cannot be
+/// kept.
 void MainWindow::closeEvent(QCloseEvent* event) {
     if (!keep_unsaved() && !may_lose_changes()) return event->ignore();
     for (const auto& view : views_)

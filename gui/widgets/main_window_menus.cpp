@@ -21,17 +21,17 @@
 #include "scenarios/read/read_scenario.h"
 #include "trace/picture/document/link_table.h"
 
-/// The menus. Every command is an action of the window, so that the palette finds it.
+/// The menus. Every command is an action of the window, so the palette finds it.
 namespace debubble::gui {
 
 QAction* MainWindow::action(QMenu* menu, const QString& text, const QKeySequence& keys,
                             const QString& tip) {
-    QAction* made = menu->addAction(text);
-    made->setShortcut(keys);
-    made->setStatusTip(tip);
-    made->setToolTip(tip);
-    addAction(made);
-    return made;
+    QAction* entry = menu->addAction(text);
+    entry->setShortcut(keys);
+    entry->setStatusTip(tip);
+    entry->setToolTip(tip);
+    addAction(entry);
+    return entry;
 }
 
 void MainWindow::build_menus() {
@@ -136,9 +136,9 @@ void MainWindow::build_file_menu() {
 void MainWindow::build_view_menu() {
     QMenu* view = menuBar()->addMenu(tr("&View"));
     const auto add = [&](const QString& text, const char* keys, void (TimelineView::*slot)()) {
-        // The keys belong to the timeline: they must not take letters from text fields.
-        QAction* made = action(view, text, {}, tr("Key in the timeline: %1").arg(keys));
-        connect(made, &QAction::triggered, timeline_, slot);
+        // The keys are handled by the timeline, so that text fields keep their letters.
+        QAction* entry = action(view, text, {}, tr("Key in the timeline: %1").arg(keys));
+        connect(entry, &QAction::triggered, timeline_, slot);
     };
     add(tr("Zoom &in"), "W", &TimelineView::zoom_in);
     add(tr("Zoom &out"), "S", &TimelineView::zoom_out);
@@ -148,7 +148,7 @@ void MainWindow::build_view_menu() {
     add(tr("&Previous action"), ",", &TimelineView::previous_op);
     add(tr("Next &bubble"), "B", &TimelineView::next_bubble);
     add(tr("Previous bubbl&e"), "Shift+B", &TimelineView::previous_bubble);
-    add(tr("&Go to what ends the bubble"), "Enter", &TimelineView::go_to_end_of_wait);
+    add(tr("&Go to what ends the bubble"), "Enter", &TimelineView::go_to_ending_action);
     add(tr("&Mark"), "M", &TimelineView::mark);
     add(tr("&Critical path"), "C", &TimelineView::toggle_critical_path);
     add(tr("Pla&y the step"), "Space", &TimelineView::toggle_play);
@@ -165,9 +165,8 @@ void MainWindow::build_view_menu() {
         if (!why.empty()) return messages_->say(QString::fromStdString(said("links", why)));
         timeline_->toggle_link_use();
     });
-    QAction* fold =
-        action(view, tr("Fold &ranks alike"), {},
-               tr("Of more than 32 ranks, those whose steps look the same share a row"));
+    QAction* fold = action(view, tr("Fold similar &ranks"), {},
+                           tr("Of more than 32 ranks, neighbours with similar steps share a row"));
     connect(fold, &QAction::triggered, timeline_, &TimelineView::toggle_folding);
     QAction* every = action(view, tr("Show every ran&k"), {}, tr("Not only those of a brush"));
     connect(every, &QAction::triggered, timeline_, &TimelineView::show_every_rank);
@@ -187,9 +186,9 @@ void MainWindow::build_view_menu() {
 void MainWindow::build_arrangement_menu(QMenu* menu) {
     const auto add = [&](const QString& text, const QKeySequence& keys, const QString& tip,
                          auto act) {
-        QAction* made = action(menu, text, keys, tip);
-        connect(made, &QAction::triggered, this, act);
-        return made;
+        QAction* entry = action(menu, text, keys, tip);
+        connect(entry, &QAction::triggered, this, act);
+        return entry;
     };
     for (const auto& view : views_) {
         const ViewFacts facts = view->facts();
@@ -210,7 +209,7 @@ void MainWindow::build_arrangement_menu(QMenu* menu) {
         tr("Without the frame of the window, or with it again"),
         [this] { setWindowState(windowState() ^ Qt::WindowFullScreen); });
     add(tr("&Reset the layout"), {}, tr("Tool bar and panels as at the first start"),
-        [this] { lay_out_afresh(); });
+        [this] { reset_layout(); });
     menu->addSeparator();
     for (const auto& docks : {beside_, below_})
         for (QDockWidget* dock : docks) {
@@ -222,11 +221,11 @@ void MainWindow::build_arrangement_menu(QMenu* menu) {
 void MainWindow::build_theme_menu(QMenu* menu) {
     auto* group = new QActionGroup(menu);
     const auto add = [&](const QString& text, WindowTheme theme) {
-        QAction* made = action(menu, text, {}, tr("The colours of the window"));
-        made->setCheckable(true);
-        made->setChecked(remembered_theme() == theme);
-        group->addAction(made);
-        connect(made, &QAction::triggered, this, [theme] {
+        QAction* entry = action(menu, text, {}, tr("The colours of the window"));
+        entry->setCheckable(true);
+        entry->setChecked(remembered_theme() == theme);
+        group->addAction(entry);
+        connect(entry, &QAction::triggered, this, [theme] {
             remember_theme(theme);
             use_theme(theme);
         });
@@ -236,17 +235,17 @@ void MainWindow::build_theme_menu(QMenu* menu) {
     add(tr("&Dark theme"), WindowTheme::Dark);
 }
 
-/// Texts are made by workers too, so that a language is spoken from a start to the next one.
+/// Workers make texts too, so a new language is used from the next start on.
 void MainWindow::build_language_menu(QMenu* menu) {
     auto* group = new QActionGroup(menu);
     QList<Language> all = languages();
     all.prepend({{}, tr("Language of the s&ystem")});
     for (const Language& language : all) {
-        QAction* made = action(menu, language.name, {}, tr("From the next start on"));
-        made->setCheckable(true);
-        made->setChecked(remembered_language() == language.code);
-        group->addAction(made);
-        connect(made, &QAction::triggered, this, [this, language] {
+        QAction* entry = action(menu, language.name, {}, tr("From the next start on"));
+        entry->setCheckable(true);
+        entry->setChecked(remembered_language() == language.code);
+        group->addAction(entry);
+        connect(entry, &QAction::triggered, this, [this, language] {
             remember_language(language.code);
             messages_->say(tr("The window speaks this language from its next start on"));
         });
@@ -256,12 +255,12 @@ void MainWindow::build_language_menu(QMenu* menu) {
 void MainWindow::build_colour_menu(QMenu* menu) {
     auto* group = new QActionGroup(menu);
     const auto add = [&](const QString& text, const QString& tip, ColourBy by) {
-        QAction* made = action(menu, text, {}, tip);
-        made->setCheckable(true);
-        group->addAction(made);
-        connect(made, &QAction::triggered, this, [this, by] { timeline_->set_colour_by(by); });
-        connect(timeline_, &TimelineView::state_changed, made,
-                [this, made, by] { made->setChecked(timeline_->state().colour_by == by); });
+        QAction* entry = action(menu, text, {}, tip);
+        entry->setCheckable(true);
+        group->addAction(entry);
+        connect(entry, &QAction::triggered, this, [this, by] { timeline_->set_colour_by(by); });
+        connect(timeline_, &TimelineView::state_changed, entry,
+                [this, entry, by] { entry->setChecked(timeline_->state().colour_by == by); });
     };
     add(tr("Colour by &kind"), tr("Forward, backward, communication, optimizer"), ColourBy::Kind);
     add(tr("Colour by &microbatch"), tr("A colour per microbatch"), ColourBy::MicroBatch);

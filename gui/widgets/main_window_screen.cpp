@@ -15,13 +15,13 @@
 #include "gui/widgets/what_if/remedy_strip.h"
 #include "gui/widgets/what_if/yaml_editor.h"
 
-/// The window follows the value of its desk: every part shows what is on the screen.
+/// The window follows the value of its desk: every part shows the content of the screen.
 namespace debubble::gui {
 namespace {
 
 constexpr int kMostViews = 100;
 
-/// A key that settings can have.
+/// The name as a key of settings.
 QString view_key(const QString& name) {
     return QString::fromStdString(sha256(name.toStdString()).substr(0, 24));
 }
@@ -33,7 +33,7 @@ void MainWindow::show_screen() {
     const QString name =
         document ? QString::fromStdString(view_name_of(desk_.screen())) : QString();
     const bool other = name != looked_at_;
-    if (other) remember_view();  // as long as the timeline still has it
+    if (other) remember_view();  // while the timeline still has it
     for (const auto& view : views_) view->show(desk_.screen());
     looked_at_ = name;
     show_status();
@@ -94,7 +94,7 @@ void MainWindow::show_title_and_commands() {
     export_->setEnabled(desk_.can_export());
 }
 
-/// A trace of several steps shows one; the others are a click away.
+/// Tabs for the steps of a trace with several, of which the timeline shows one.
 void MainWindow::show_steps() {
     const auto* trace = std::get_if<on_screen::Trace>(&desk_.screen());
     const std::vector<std::string> names =
@@ -107,13 +107,13 @@ void MainWindow::show_steps() {
     steps_->setVisible(!names.empty());
 }
 
-/// What is selected answers at once: why it is there, with links to what it waits for.
+/// Shows the explanation of the selection, with links to the actions that it names.
 void MainWindow::show_answer_line() {
     const bool seen = pages_->currentWidget() == lanes_;
     const bool empty = !timeline_->scene().main;
     auto line = seen && !empty ? answer_line(timeline_->scene(), timeline_->state())
                                : std::vector<Phrase>{};
-    if (seen && !empty && line.empty())  // always there, so that the lanes keep their height
+    if (seen && !empty && line.empty())  // always visible, so that the lanes keep their height
         line = {{tr("Click a bar or a bubble, and here it says why it is there; drag for the "
                     "totals of an area")
                      .toStdString()}};
@@ -130,7 +130,7 @@ void MainWindow::show_answer_line() {
     answer_line_->setVisible(!html.isEmpty());
 }
 
-QString MainWindow::what_covers_the_plan() const {
+QString MainWindow::covered_text() const {
     const auto* both = std::get_if<on_screen::Comparison>(&desk_.screen());
     if (both != nullptr && both->compares == Compares::Run)
         return tr("Above what was simulated, below what was executed");
@@ -147,13 +147,13 @@ void MainWindow::offer_way_back() {
         way_back_.clear();
         return;
     }
-    way_back_ = what_covers_the_plan();
+    way_back_ = covered_text();
     messages_->offer(way_back_, {tr("Back to the plan"), [this] { show_current_plan(); }});
 }
 
 void MainWindow::show_text() {
     const History& history = session_.history();
-    remedies_->forget();  // they are of the text before
+    remedies_->forget();  // they belong to the previous text
     for (const auto& view : views_) view->show_text(history.now());
     unsaved_timer_.start();
     show_title_and_commands();
@@ -165,13 +165,13 @@ void MainWindow::show_answer() {
     for (const auto& view : views_) view->show_answer(answer);
     pin_->setChecked(session_.is_pinned());
     desk_.predicted(answer.plan, answer.plan ? session_.reference() : nullptr);
-    // Of an impossible plan the last possible one stays, with the action that is selected in it.
+    // For an impossible plan the last possible one stays, with its selected action.
     if (desk_.edits() && (answer.plan || !showed_plan))
         show_screen();
     else
         show_title_and_commands();
     if (desk_.edits()) show_mistakes();
-    remedies_->look_after(answer);
+    remedies_->look_for_remedies(answer);
     Q_EMIT settled();
 }
 
@@ -228,7 +228,7 @@ void MainWindow::show_aside() {
     show_page("timeline");
 }
 
-/// While a comparison covers an open plan, its rows and colours are not the plan's.
+/// The rows and colours of a comparison are not those of the open plan under it.
 void MainWindow::remember_view() {
     if (looked_at_.isEmpty() || !timeline_->scene().main) return;
     const QString key = view_key(looked_at_);
@@ -247,9 +247,8 @@ void MainWindow::recall_view() {
     timeline_->set_state(recalled(kept.toStdString(), fresh_view()));
 }
 
-/// A file that is new to this person is shown as a whole, whatever was chosen in the one before.
-/// The options of a comparison are kept for all files, since the compare panel goes on showing
-/// them.
+/// A new file is shown as a whole, independent of choices in the previous one. The options of a
+/// comparison are kept for all files, since the compare panel keeps showing them.
 ViewState MainWindow::fresh_view() const {
     ViewState state;
     state.axis = timeline_->state().axis;

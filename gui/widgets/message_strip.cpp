@@ -56,7 +56,7 @@ MessageStrip::MessageStrip(QWidget* parent) : QFrame(parent) {
         at_ = (at_ + 1) % mistakes_.size();
         show_mistake();
     });
-    // A copy is called, since the action may clear the strip.
+    // Calls a copy, since the action may clear the strip.
     connect(first_button_, &QToolButton::clicked, this, [this] {
         if (const auto act = first_.act) act();
     });
@@ -114,8 +114,8 @@ void MessageStrip::show(const QString& message, Tone tone) {
     QAccessible::updateAccessibility(&event);
 }
 
-/// The application's palette is that of the theme at once; that of widgets follows when they are
-/// shown.
+/// Uses the application's palette, which is that of the theme at once. A widget's palette follows
+/// only when the widget is shown.
 void MessageStrip::tint() {
     const QPalette system = QApplication::palette();
     const QColor ground = system.color(QPalette::Window);

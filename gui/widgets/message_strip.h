@@ -13,8 +13,8 @@ class QToolButton;
 
 namespace debubble::gui {
 
-/// One line under the menu that says what went wrong, where, and what to do; never a box that
-/// interrupts.
+/// One line under the menu for messages, with their place and a remedy, instead of interrupting
+/// dialogs.
 class MessageStrip : public QFrame {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::MessageStrip)
 
@@ -24,23 +24,23 @@ public:
     void say(const QString& message);
     void warn(const QString& message);
     void show_mistakes(const std::vector<Diagnostic>& mistakes);
-    /// A button beside a message.
+    /// A button next to a message.
     struct Offer {
         QString name;
         std::function<void()> act;
     };
-    /// Shows a message next to a button that acts on it, or two.
+    /// Shows a message with one or two buttons that act on it.
     void offer(const QString& message, Offer first, Offer second = {});
     void clear();
     void clear_mistakes();  ///< other messages stay
 
     QString message() const;
-    /// Mixes the colours of the strip anew, after the theme has changed.
+    /// Mixes the colours of the strip again after a change of the theme.
     void tint();
 
-    /// Called when the person wants to see the place.
+    /// Called when the user wants to see the place.
     std::function<void(const SourceLocation&)> on_place;
-    /// Whether a place can be shown: that of a mistake in another file cannot.
+    /// Whether a place can be shown, unlike that of a mistake in another file.
     std::function<bool(const SourceLocation&)> has_place;
 
 private:

@@ -16,7 +16,7 @@
 namespace debubble::gui {
 namespace {
 
-constexpr double kFineness = 2;      ///< pixels of a PNG for each one on the screen
+constexpr double kFineness = 2;      ///< pixels of a PNG per pixel of the screen
 constexpr int kMostPixels = 16'000;  ///< longest side of a PNG
 constexpr int kDotsPerInch = 96;
 constexpr double kPointsPerPixel = 72.0 / kDotsPerInch;

@@ -9,7 +9,7 @@ namespace debubble::gui {
 
 class TimelineView;
 
-/// Writes the timeline as it is shown to a PNG, twice as fine, or as shapes and text to an SVG or
+/// Writes the shown timeline to a PNG of twice the resolution, or as shapes and text to an SVG or
 /// to a page of PDF. `size` is in pixels of the screen; an empty one means
 /// TimelineView::export_size(). The file is written under another name and renamed. Throws
 /// WorldError.

@@ -6,7 +6,7 @@
 
 namespace debubble::gui {
 
-/// All ranks at once, with a brush over those whose rows the timeline shows.
+/// The page of all ranks, with a brush over those with rows in the timeline.
 class RanksPage : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::RanksPage)
 
@@ -27,7 +27,7 @@ public:
         return {.name = "ranks",
                 .place = ViewPlace::Middle,
                 .title = tr("All ranks"),
-                .line = tr("all ranks at once, and which of them are alike"),
+                .line = tr("all ranks at once, and which of them are similar"),
                 .command = tr("Show all ran&ks"),
                 .key = QKeySequence("Alt+5"),
                 .tip = tr("A line of pixels each; a brush shows the rows of some alone")};

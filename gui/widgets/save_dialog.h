@@ -14,8 +14,8 @@ struct SaveKind {
     QString ending;  ///< such as "svg"
 };
 
-/// Asks for a file to write; empty if the person calls it off. A name without an ending gets that
-/// of the chosen kind, before an existing file of that name is asked about.
+/// Asks for a file to write; empty if the user cancels. A name without an ending gets that of the
+/// chosen kind before the dialog asks about an existing file.
 QString ask_where_to_save(QWidget* parent, const QString& title, const QString& name,
                           const std::vector<SaveKind>& kinds);
 

@@ -25,7 +25,7 @@ std::string name_of(const QWidget* widget) {
     return name.isEmpty() ? widget->metaObject()->className() : name.toStdString();
 }
 
-/// The number of computes of each pass, by the letter of PyTorch's text form.
+/// The number of computes of each pass, by the pass's letter in PyTorch's text form.
 std::map<std::string, int> passes_of(const TimelineDocument& document) {
     std::map<std::string, int> count{{"F", 0}, {"I", 0}, {"W", 0}, {"B", 0}};
     for (const Span& span : document.trace.spans)
@@ -63,7 +63,7 @@ void StateFile::write_if_changed() {
     try {
         write_file(file_, now);
         written_ = std::move(now);
-    } catch (const std::exception& error) {  // events of Qt must not throw
+    } catch (const std::exception& error) {  // event handlers of Qt must not throw
         timer_.stop();
         std::fprintf(stderr, "the state of the window can no longer be written: %s\n",
                      error.what());

@@ -15,19 +15,19 @@ namespace debubble::gui {
 class MainWindow;
 class TimelineView;
 
-/// Writes the state of the window to a file as JSON whenever it changes, for scripts that use the
-/// window by keys and pointer and wait for its answers. A picture of the screen depends on fonts,
-/// style and colours; this file does not. The environment variable DEBUBBLE_GUI_STATE=FILE asks for
-/// it.
+/// Writes the state of the window to a file as JSON at every change, for scripts that use the
+/// window by keys and pointer and wait for its answers. Unlike a picture of the screen, it does not
+/// depend on fonts, style and colours. The environment variable DEBUBBLE_GUI_STATE=FILE enables it.
 ///
 /// Keys: `page`, the one in the middle (`timeline`, `sweep`, `bill`, `schedules`, `ranks` or
-/// `run`); `run` of a plan that says how long it trains, once its page was seen: `points` of its
-/// curve, `days`, `goodput`, `save_every` steps, and whether they are of the plan before (`stale`);
-/// `title`; `view` (`nothing`, `single` or `comparison`); `ghost`; `schedule` and `passes` of the
-/// main document (how many computes of each pass it has); `painted`, whether the timeline was
-/// painted since the document came; `focus` and `popup`, the object names of the widget that keys
-/// go to and of the list that is open, or the class of one without a name; `sweep_points`, drawn
-/// in the plot; `sweep_rows`, of the last sweep, once it has ended (0 before).
+/// `run`); `run` of a plan with a length of training, once its page was visible: `points` of its
+/// curve, `days`, `goodput`, `save_every` steps, and whether they are of the previous plan
+/// (`stale`); `title`; `view` (`nothing`, `single` or `comparison`); `ghost`; `schedule` and
+/// `passes` of the main document (how many computes of each pass it has); `painted`, whether the
+/// timeline was painted since the document came; `focus` and `popup`, the object names of the
+/// widget that keys go to and of the list that is open, or the class of one without a name;
+/// `sweep_points`, drawn in the plot; `sweep_rows`, of the last sweep, once it has ended (0
+/// before).
 class StateFile : public QObject {
     Q_OBJECT
 

@@ -14,13 +14,13 @@ TensorPanel::TensorPanel(QWidget* parent) : QTreeWidget(parent) {
     setUniformRowHeights(true);
     setAllColumnsShowFocus(true);
     header()->setStretchLastSection(false);
-    worker_ = std::make_unique<LatestWins<Question, Found>>(
+    worker_ = std::make_unique<LatestWins<Question, Result>>(
         [](const Question& question, const std::stop_token& stop) {
-            return Found{question, held_at_peak(*question.plan, Rank{question.rank}, stop)};
+            return Result{question, held_at_peak(*question.plan, Rank{question.rank}, stop)};
         },
-        [this](Found found) {
+        [this](Result result) {
             QMetaObject::invokeMethod(
-                this, [this, found = std::move(found)] { show_found(found); },
+                this, [this, result = std::move(result)] { show_result(result); },
                 Qt::QueuedConnection);
         });
     say(tr("Click the dot on a memory lane: what is held there is listed here"));
@@ -45,7 +45,7 @@ void TensorPanel::set_plan(std::shared_ptr<const PredictedPlan> plan) {
     }
     question_ = {std::move(plan), rank};
     asked_ = false;
-    setEnabled(false);  // the rows are those of the plan before
+    setEnabled(false);  // the rows are those of the previous plan
     if (isVisible()) ask();
 }
 
@@ -60,15 +60,15 @@ void TensorPanel::showEvent(QShowEvent* event) {
     ask();
 }
 
-void TensorPanel::show_found(const Found& found) {
-    if (found.of.plan != question_.plan || found.of.rank != question_.rank) return;
+void TensorPanel::show_result(const Result& result) {
+    if (result.of.plan != question_.plan || result.of.rank != question_.rank) return;
     setEnabled(true);
-    if (!found.held) return say(tr("This plan has no rank %1").arg(question_.rank));
+    if (!result.held) return say(tr("This plan has no rank %1").arg(question_.rank));
     clear();
     headerItem()->setText(0, tr("rank %1: %2")
-                                 .arg(found.held->rank.index)
-                                 .arg(QString::fromStdString(found.held->when)));
-    for (const HeldRow& row : found.held->rows) add(row, nullptr, found.held->bytes);
+                                 .arg(result.held->rank.index)
+                                 .arg(QString::fromStdString(result.held->when)));
+    for (const HeldRow& row : result.held->rows) add(row, nullptr, result.held->bytes);
     for (int i = 0; i < topLevelItemCount(); ++i) topLevelItem(i)->setExpanded(i == 0);
     for (int column = 0; column < columnCount(); ++column) resizeColumnToContents(column);
     Q_EMIT listed();

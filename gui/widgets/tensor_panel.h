@@ -11,8 +11,8 @@ class QTreeWidgetItem;
 
 namespace debubble::gui {
 
-/// What a rank holds at its peak: classes of memory, the actions that allocated it, and their
-/// tensors, each with its stage, microbatch, birth and death. A worker plays the rank's step.
+/// The memory of a rank at its peak: classes, the actions that allocated it, and their tensors,
+/// each with its stage, microbatch, allocation and free. A worker plays the rank's step.
 class TensorPanel : public QTreeWidget {
     Q_OBJECT
 
@@ -20,9 +20,9 @@ public:
     explicit TensorPanel(QWidget* parent = nullptr);
     ~TensorPanel() override;
 
-    /// Lists the tensors of a rank of a plan; without a plan nothing can be listed.
+    /// Lists the tensors of a rank of a plan; nothing without a plan.
     void list(std::shared_ptr<const PredictedPlan> plan, int rank);
-    /// The same rank of another plan.
+    /// Lists those of the same rank in another plan.
     void set_plan(std::shared_ptr<const PredictedPlan> plan);
 
 Q_SIGNALS:
@@ -36,18 +36,18 @@ private:
         std::shared_ptr<const PredictedPlan> plan;
         int rank = 0;
     };
-    struct Found {
+    struct Result {
         Question of;
         std::optional<HeldAtPeak> held;
     };
     void ask();
-    void show_found(const Found& found);
+    void show_result(const Result& result);
     void add(const HeldRow& row, QTreeWidgetItem* parent, Bytes all);
     void say(const QString& words);
 
     Question question_;
     bool asked_ = false;
-    std::unique_ptr<LatestWins<Question, Found>> worker_;  ///< last, since it calls back
+    std::unique_ptr<LatestWins<Question, Result>> worker_;  ///< last, since it calls back
 };
 
 }  // namespace debubble::gui

@@ -6,7 +6,8 @@
 
 namespace debubble::gui {
 
-/// The tensors that a rank holds at its peak, which is clicked in its memory lane.
+/// The dock of the tensors that a rank holds at its peak, opened by a click on the memory lane's
+/// dot.
 class TensorsDock : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::TensorsDock)
 

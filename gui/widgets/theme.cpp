@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kThemeKey = "window/theme";
 
-/// Colours of a palette that its others follow from.
+/// The basic colours of a palette, from which the others are derived.
 struct Base {
     QRgb window, base, button, text, disabled, highlight, highlighted_text, link;
 };

@@ -6,7 +6,7 @@
 
 namespace debubble::gui {
 
-/// The timeline of what is on the screen.
+/// The page with the timeline of the screen.
 class TimelinePage : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::TimelinePage)
 
@@ -42,7 +42,7 @@ private:
     void show_one(const Screen& screen) {
         const auto* shown = std::get_if<on_screen::Plan>(&screen);
         const bool has_ghost = shown != nullptr && shown->plan && shown->ghost;
-        // The ghost of the plan before is not one of this document.
+        // The ghost of a previous plan does not belong to this document.
         if (!has_ghost) host_.timeline().set_ghost(nullptr);
         host_.timeline().set_document(document_of(screen));
         if (has_ghost) host_.timeline().set_ghost(shown->ghost->document);

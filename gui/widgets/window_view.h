@@ -15,10 +15,10 @@ class QScrollArea;
 class QSplitter;
 class QWidget;
 
-/// A view in the window, a page in its middle or a dock around it, and what it may ask of the
-/// window. The window knows views by this interface alone: it builds their tabs, docks, commands
-/// and lines of help from their facts, and tells them what is on the screen. A view tells the
-/// window what a person wants by the signals of its widget, which its constructor connects.
+/// The interface of views: a view is a page in the middle of the window or a dock around it, and
+/// ViewHost is the window for a view. The window builds tabs, docks, commands and lines of help
+/// from the facts of views, and gives them the content of the screen. A view reports the user's
+/// wishes by the signals of its widget, which its constructor connects.
 namespace debubble::gui {
 
 class MessageStrip;
@@ -34,7 +34,7 @@ public:
     virtual QSplitter& lanes() = 0;  ///< the page of the timeline
     virtual void show_page(const QString& name) = 0;
     virtual void raise_dock(const QString& name) = 0;
-    /// Shows the plan if a trace or a comparison is in front of it. The page stays.
+    /// Shows the plan instead of a trace or a comparison. The page stays.
     virtual void uncover_plan() = 0;
     virtual void search_best() = 0;
     virtual void execute() = 0;
@@ -49,40 +49,40 @@ protected:
 
 enum class ViewPlace : std::uint8_t {
     Middle,
-    Beside,  ///< a dock in the column beside the timeline
+    Beside,  ///< a dock in the column next to the timeline
     Below,   ///< a dock below the timeline, folded at first
 };
 
-/// A key or a gesture, and what it does.
+/// A key or a gesture, and its effect.
 struct ViewKey {
     QString keys;
     QString meaning;
 };
 
 struct ViewFacts {
-    QString name;  ///< by which saved layouts and the state file know it
+    QString name;  ///< its name in saved layouts and in the state file
     ViewPlace place{};
-    QString title;  ///< of its tab or dock
-    QString line;   ///< what it shows, for the help sheet
+    QString title;  ///< title of its tab or dock
+    QString line;   ///< its description in the help sheet
     /// The command that shows it, in the menu of views, with its key and its tip. A dock without
     /// one is shown by its place's key and by its own entry.
     QString command = {};
     QKeySequence key = {};
     QString tip = {};
-    std::vector<ViewKey> keys = {};  ///< its own, in a section of the help sheet
-    bool scrolls = false;            ///< with scroll bars where its place is too small
+    std::vector<ViewKey> keys = {};  ///< its own keys, in a section of the help sheet
+    bool scrolls = false;            ///< has scroll bars if its place is too small
 };
 
-/// The key that folds the docks of a place and shows them again; pages have none.
+/// The key that folds and shows the docks of a place; pages have none.
 QKeySequence fold_key(ViewPlace place);
 /// The key that shows a view: its own, or that of its place.
 QKeySequence key_of(const ViewFacts& facts);
 
-/// What can be done with the plan.
+/// The state of the plan, which enables commands.
 struct PlanState {
-    bool open = false;    ///< there is one
-    bool edited = false;  ///< it is what one sees, and can be changed
-    bool stale = false;   ///< what is shown is of the text before
+    bool open = false;    ///< a plan is open
+    bool edited = false;  ///< the plan is on the screen and can be changed
+    bool stale = false;   ///< the shown plan is that of the previous text
 };
 
 class WindowView {
@@ -96,26 +96,26 @@ public:
     virtual QWidget* widget() = 0;
 
     virtual void show(const Screen& /*screen*/) {}
-    /// The scenario has another text; the answer follows.
+    /// Shows a changed text of the scenario. Its answer follows.
     virtual void show_text(const ScenarioText& /*text*/) {}
     virtual void show_answer(const Answer& /*answer*/) {}
-    /// Shows the mistakes of an answer where they were made.
+    /// Shows the mistakes of an answer at their places.
     virtual void show_mistakes(const Answer& /*answer*/) {}
     virtual void show_state(const PlanState& /*state*/) {}
-    /// Its page has come to the front, or has left it.
-    virtual void turned_to(bool /*front*/) {}
-    /// Whether the window may close now; asks the person if something would be lost.
+    /// The view's page is now in front, or no longer.
+    virtual void front_changed(bool /*front*/) {}
+    /// Whether the window may close now; asks the user about losses.
     virtual bool may_close() { return true; }
-    /// Adds its part of the state of the window (StateFile).
+    /// Adds the view's part of the state of the window (StateFile).
     virtual void add_state(nlohmann::ordered_json& /*state*/) const {}
 
 protected:
-    /// The text of the plan on the screen; empty if it is not the one that was answered last, and
-    /// then it cannot be changed from there.
+    /// The text of the plan on the screen; empty if the plan is not the last answer's, in which
+    /// case a view cannot change it.
     ScenarioText text_of(const Screen& screen) const;
 
     ViewHost& host_;
-    QObject context_;  ///< of connections, so that none calls the view when it is gone
+    QObject context_;  ///< context of connections, so that none outlives the view
 };
 
 /// All views, pages from the left to the right, then docks from the top down.

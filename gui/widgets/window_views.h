@@ -4,7 +4,7 @@
 
 #include "gui/widgets/window_view.h"
 
-/// The rooms of the views: each makes its own.
+/// The factories of the views.
 namespace debubble::gui {
 
 std::unique_ptr<WindowView> timeline_page(ViewHost& host);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The window's pictures are those of the command line: its SVG has the same shapes, its PDF their bars, colours and
+"""The window's pictures equal those of the command line: its SVG has the same shapes, its PDF their bars, colours and
 words, and its PNG their colours where they lie. The page's agreement with the SVG is tests/page/agreement_test.py.
 
 PDF files are read with poppler's pdftocairo and pdftotext; without them that test is skipped, with the reason."""
@@ -100,7 +100,7 @@ def pixels_of_png(data):
 
 
 def plain(words):
-    """Words without ligatures and spaces, which a PDF may set in another way."""
+    """Words without ligatures and spaces, which may differ in a PDF."""
     return re.sub(r"\s+", "", unicodedata.normalize("NFKC", words))
 
 
@@ -158,7 +158,7 @@ class Agreement(unittest.TestCase):
                 run("pdftocairo", "-svg", pdf, svg)
                 scale = float(xml.etree.ElementTree.parse(svg).getroot().get("width").removesuffix("pt")) / width
                 areas = areas_of_pdf(svg, scale)
-                # A sheet is white by itself. Bubbles are left to their hatches: one too narrow for those is only in an SVG,
+                # Bubbles are compared by their hatches: one too narrow for those is only in an SVG,
                 # whose tips say why it is there.
                 rects = {h[:4] for h in shapes["hatches"]}
                 grounds = {a[4] for a in shapes["areas"] if a[:4] in rects}
@@ -194,7 +194,7 @@ class Agreement(unittest.TestCase):
                     asked += 1
                     found += colour(int(spot[0] * per), int(spot[1] * per)) == fill
                 self.assertGreater(asked, 40)
-                # Words and the outlines of far views lie on a few of them.
+                # Words and the outlines of far views cover a few of them.
                 self.assertGreaterEqual(found / asked, 0.97, f"{found} of {asked}")
 
 

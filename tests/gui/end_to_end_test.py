@@ -1,4 +1,4 @@
-"""The window as a person uses it: under a display of its own, with keys and a mouse.
+"""The window as a user operates it: under a display of its own, with keys and a mouse.
 
 Skipped, with the reason, where Xvfb or xdotool is absent."""
 
@@ -104,7 +104,7 @@ class EndToEnd(Display):
 
         self.xdotool("key", "ctrl+d")  # the list of schedules
         wait_for(lambda: self.state()["popup"], "the list of schedules")
-        self.xdotool("key", "e")  # one letter: a slow machine forgets the one before
+        self.xdotool("key", "e")  # one letter, since a slow machine forgets the previous one
         self.xdotool("key", "Return")
         wait_for(lambda: any("schedule: eager-1f1b" in text for text in self.kept()), "the new schedule")
         state = self.wait_for_state("the new plan on the screen", schedule="eager-1f1b", painted=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The window's texts in its other languages: none is left out, and each has what the English one has.
+"""The window's texts in its other languages: none is missing, and each has the placeholders of the English one.
 
 gui/translations/update.sh brings the files up to date with the code."""
 
@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ET
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 FILES = sorted((SOURCE / "gui/translations").glob("debubble_*.ts"))
-# What people read goes through tr(); widgets take words by these calls.
+# Shown texts go through tr(); these calls give words to widgets.
 SHOWN = re.compile(
     r"\b(?:setText|setToolTip|setStatusTip|setWindowTitle|setPlaceholderText|setAccessibleName|addAction|addMenu|"
     r"addTab|addRow|QLabel|QPushButton|QAction)\((?:\w+, )?\"([^\"]*[A-Za-z]{2}[^\"]*)\""

@@ -15,7 +15,7 @@ PROGRAM = os.environ["DEBUBBLE_PROGRAM"]
 WIDTH = 1600
 NEAR = 0.03  # pixels: files have two decimals
 SMALL = ["--set", "training.global_batch=32", "--set", "training.micro_batches=8"]
-ALIKE = 28  # of 255: columns that hardly differ are one in a file, with their mean colour
+NEARLY_EQUAL = 28  # of 255: nearly equal columns are one in a file, with their mean colour
 TOP_OF_SVG = 88  # title, legend, map and ruler
 
 
@@ -50,7 +50,7 @@ class Agreement(unittest.TestCase):
             self.assertAlmostEqual(on_page[key], area, delta=0.01 * area + 0.2 * (WIDTH - gutter), msg=str(key))
         self.agree_in_columns(drawn.colours_of_pixels(svg["columns"]), {round(y + below): c for _, y, _, c in page["columns"]})
         words = lambda texts: sorted(t[4] for t in texts)
-        # The page's own title and legend are HTML; everything beside and on the rows is drawn.
+        # The page's own title and legend are HTML; rows and the texts left of them are drawn.
         self.assertEqual(words(t for t in svg["texts"] if t[1] > TOP_OF_SVG),
                          words(t for t in page["texts"] if t[1] > page["top"]))
         inks = lambda texts: {(t[4], t[3]) for t in texts}
@@ -68,13 +68,13 @@ class Agreement(unittest.TestCase):
         self.assertEqual([t for t in actions if t not in tips][:3], [])
 
     def agree_in_columns(self, in_svg, on_page):
-        """Strips of many messages, whose columns have mean colours; a file draws those that are alike as one."""
+        """Strips of many messages, whose columns have mean colours; a file draws nearly equal ones as one."""
         self.assertEqual(set(in_svg), set(on_page), "strips of columns")
         for y, colours in in_svg.items():
             self.assertEqual(len(colours), len(on_page[y]))
             apart = [drawn.apart(a, b) for a, b in zip(colours, on_page[y])]
-            self.assertLessEqual(max(apart), ALIKE, f"at {y}")
-            self.assertLessEqual(sum(apart) / len(apart), ALIKE / 4, f"at {y}")
+            self.assertLessEqual(max(apart), NEARLY_EQUAL, f"at {y}")
+            self.assertLessEqual(sum(apart) / len(apart), NEARLY_EQUAL / 4, f"at {y}")
 
     def test_zero_bubble(self):
         self.agree("gpt2-xl-zb-v", *SMALL, row_height=76)

@@ -1,4 +1,4 @@
-"""A browser without a window, and what tests ask of a page in it."""
+"""A browser without a window, and helpers for tests of a page in it."""
 
 import os
 import shutil
@@ -19,7 +19,7 @@ CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
 
 
 def why_not():
-    """The reason why no browser can be driven here; empty if one can."""
+    """The reason why no browser can be used here; empty if one can."""
     if webdriver is None:
         return "python3-selenium is not installed"
     return "" if CHROMIUM and DRIVER else "chromium and chromedriver are not installed"

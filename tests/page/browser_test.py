@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pages in a real browser: they open without an error, and keys and clicks do what they say."""
+"""Pages in a real browser: they open without an error, and keys and clicks work as documented."""
 
 import json
 import os

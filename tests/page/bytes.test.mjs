@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { deflateSync } from "node:zlib";
 import { Reader, unfolded, unpacked } from "../../trace/page/assets/bytes.js";
 
-/// As trace/page/columns.h writes them.
+/// Columns in the format of trace/page/columns.h.
 function column(values) {
   const bytes = [];
   const add = (value) => {

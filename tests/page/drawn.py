@@ -1,4 +1,4 @@
-"""What pictures of a timeline draw, as lists of shapes: an SVG file, and a page by its script in node."""
+"""The shapes of a timeline's pictures as lists: of an SVG file, and of a page by its script in node."""
 
 import json
 import pathlib
@@ -16,7 +16,7 @@ def number(element, name):
 
 
 def svg_shapes(file):
-    """Areas and columns that are alike (x, y, width, height, fill), hatches with their ink, texts (x, y, size, fill, words), tips."""
+    """Comparable areas and columns (x, y, width, height, fill), hatches with their ink, texts (x, y, size, fill, words), tips."""
     root = xml.etree.ElementTree.parse(file).getroot()
     inks, areas, hatches, texts, tips, steps, columns = {}, [], [], [], [], [], []
 
@@ -70,7 +70,7 @@ def summed(steps):
 
 
 def page_shapes(file, width, row_height, links=False):
-    """The same of a page, its rows as high as those of a picture, with the links of all ranks if they are asked for."""
+    """The same for a page, with rows as high as those of a picture, and optionally the links of all ranks."""
     done = subprocess.run([NODE, SHAPES, file, str(width), str(row_height), *(["links"] if links else [])], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stderr)
@@ -99,7 +99,7 @@ def apart(a, b):
 
 
 def missing(wanted, found, near):
-    """Those shapes of a list that another one has not, where numbers differ by less than `near`."""
+    """The shapes of a list without an equal one in another list, where equal numbers differ by less than `near`."""
     cells = {}
     for shape in found:
         cells.setdefault((round(shape[0]), *shape[4:]), []).append(shape)

@@ -1,4 +1,4 @@
-// Holds the sentences of a page against those of a file, { bubbles: { "rank begin": words }, bars: [words] }:
+// Compares the sentences of a page with those of a file, { bubbles: { "rank begin": words }, bars: [words] }:
 // node sentences.mjs PAGE SENTENCES
 import { readFileSync } from "node:fs";
 import { unpacked } from "../../trace/page/assets/bytes.js";

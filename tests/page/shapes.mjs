@@ -1,5 +1,5 @@
-// Prints, as JSON, what a page draws of its documents on an axis of the width of a picture, and all of
-// its tips: node shapes.mjs PAGE WIDTH HEIGHT_OF_ROW [links]
+// Prints as JSON the shapes of a page's documents on an axis of the width of a picture, and all of its
+// tips: node shapes.mjs PAGE WIDTH HEIGHT_OF_ROW [links]
 import { readFileSync } from "node:fs";
 import { unpacked } from "../../trace/page/assets/bytes.js";
 import { tipOfBar, tipOfBubble } from "../../trace/page/assets/causes.js";

@@ -32,7 +32,7 @@ std::size_t count(const std::string& text, const std::string& word) {
     return n;
 }
 
-/// Every element is closed in order; nothing but text and entities between.
+/// Checks that every element is closed in order, with only text and entities in between.
 bool is_well_formed(const std::string& xml) {
     std::vector<std::string> open;
     for (std::size_t at = xml.find('<'); at != std::string::npos; at = xml.find('<', at + 1)) {

@@ -22,7 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 using picture::LabelForm;
 
-/// Replaces the numbers of a text by "%0", "%1", ... as `places` numbers them, and reports them.
+/// Replaces the numbers of a text by "%0", "%1", ... in the order of `places`, and reports them.
 template <class Number>
 std::string without_numbers(std::string_view text, std::span<const int> places, Number&& number) {
     std::string words;
@@ -48,7 +48,7 @@ std::string template_of(std::string_view text, std::span<const int> places = {})
     return without_numbers(text, places, [](std::int64_t) {});
 }
 
-/// The peer and the producing stage of a message, which its text does not have.
+/// The peer and the producing stage of a message, which are not in its text.
 std::optional<std::array<std::int64_t, 2>> message_of(const Action& action) {
     if (const auto* send = std::get_if<Send>(&action))
         return std::array<std::int64_t, 2>{send->to.index, send->message.producer.index};
@@ -69,7 +69,7 @@ Json json_of(const BarColours& c) {
     return {hex(c.light), hex(c.dark), hex(c.faded_light), hex(c.faded_dark)};
 }
 
-/// The labels of a compute by their form, and the place of its first number.
+/// The labels of a compute by their form. `first` is the place of its first number.
 Json labels_of(const Action& action, int first) {
     Json labels = Json::array();
     const std::array after{first + 1, first + 2};
@@ -80,7 +80,7 @@ Json labels_of(const Action& action, int first) {
     return labels;
 }
 
-/// The shares of the kinds of work in a bar of which nothing is exposed.
+/// The shares of the kinds of work in a bar without exposed communication.
 Json shares_of(const Action& action) {
     constexpr Duration kLength{1000};
     Span span;
@@ -118,7 +118,8 @@ struct ActionClasses::Table {
     void add(const Action& action, const std::string& words, const BarColours& first,
              const std::optional<BarColours>& second) {
         Json one{{"text", words}, {"role", role_of(action)}, {"count", values.size()}};
-        // A message is told with its peer and its producer, which come after what its text has.
+        // The words of a message contain its peer and its producer, which follow the numbers of its
+        // text.
         const int last = static_cast<int>(values.size());
         const std::array of_message{last - 2, last - 1, 1, 2};
         one["words"] =

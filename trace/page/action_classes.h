@@ -11,11 +11,11 @@
 #include "schedule/action.h"
 #include "trace/picture/document/palette.h"
 
-/// The kinds of actions of a page. An action is its kind's words with its own numbers in them, so
-/// that a million of them are a few templates and columns of numbers.
+/// The classes of actions of a page. An action is the template of its class with its own numbers,
+/// so that a million actions are a few templates and columns of numbers.
 namespace debubble::page {
 
-/// The colours of a bar: by theme, and faded where other bars are meant.
+/// The colours of a bar by theme, also faded for when other bars are highlighted.
 struct BarColours {
     Rgb light;
     Rgb dark;
@@ -32,13 +32,13 @@ public:
 
     struct Found {
         std::uint32_t number = 0;
-        std::vector<std::int64_t>& values;  ///< the numbers in its words, until the next call
+        std::vector<std::int64_t>& values;  ///< the numbers in its words; valid until the next call
     };
-    /// `second` are the colours of an Overlap's second compute.
+    /// `second` has the colours of an Overlap's second compute.
     Found of(const Action& action, const BarColours& first,
              const std::optional<BarColours>& second);
 
-    /// The kinds by number: words, labels, colours, what each is to a timeline.
+    /// The classes by number: words, labels, colours, role in a timeline.
     const nlohmann::ordered_json& json() const;
 
 private:

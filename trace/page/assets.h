@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-/// The files of trace/page/assets, which the build puts into the program.
+/// The files of trace/page/assets, which the build embeds into the program.
 namespace debubble::page {
 
 extern const std::string_view kStyle;

@@ -21,7 +21,7 @@ using picture::Device;
 using picture::Theme;
 using picture::TimelineDocument;
 
-/// The bars of a document in all the colours that a page shows.
+/// The colours of a document's bars in all themes of a page.
 class Coloured {
 public:
     explicit Coloured(const TimelineDocument& document) {
@@ -47,7 +47,7 @@ private:
     std::vector<std::shared_ptr<const picture::Colouring>> made_;
 };
 
-/// Numbers values in the order in which they are first seen.
+/// Numbers values in the order of their first occurrence.
 template <class Value>
 class Distinct {
 public:
@@ -128,7 +128,8 @@ private:
         }
     }
 
-    /// The numbers of an action as what changed since the last one of its kind on the track.
+    /// Writes the numbers of an action as differences from the last action of its class on the
+    /// track.
     void add_values(std::vector<std::int64_t>& before, const std::vector<std::int64_t>& values) {
         before.resize(values.size());
         for (std::size_t k = 0; k < values.size(); ++k) {
@@ -142,7 +143,8 @@ private:
         return 1 + exposed_.number({span.exposed, document_.trace.exposed_by(span)});
     }
 
-    /// Twice the number of needs, and one more if the bar before is one; then the others.
+    /// Writes twice the number of needs, plus 1 if the bar before is one of them (which is then not
+    /// counted); then the other needs.
     void add_needs(std::uint32_t span) {
         const std::int64_t own = *numbers_.of(span);
         std::vector<std::int64_t> needs = numbers_.needs(span);
@@ -213,7 +215,7 @@ BarNumbers::BarNumbers(const TimelineDocument& document)
 }
 
 std::vector<std::int64_t> BarNumbers::needs(std::uint32_t span) const {
-    constexpr std::size_t kMost = 64;  // of a chain of spans without length
+    constexpr std::size_t kMost = 64;  // spans in a chain of spans without length
     std::vector<std::int64_t> found;
     std::vector<std::uint32_t> open = document_.links.needs(span);
     for (std::size_t i = 0; i < open.size() && i < kMost; ++i) {

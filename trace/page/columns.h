@@ -5,8 +5,8 @@
 
 namespace debubble::page {
 
-/// A list of whole numbers in as few bytes as their size needs, seven bits a byte, the lowest first
-/// (LEB128). What is alike lies in one column, so that packing finds it.
+/// A list of whole numbers of variable length, seven bits a byte, the lowest first (LEB128).
+/// Numbers of one kind form a column, which compresses well.
 class Column {
 public:
     void add(std::uint64_t value) {
@@ -14,7 +14,7 @@ public:
         bytes_ += static_cast<char>(value);
         ++count_;
     }
-    /// A number that may be below zero: 0, -1, 1, -2, ... as 0, 1, 2, 3, ...
+    /// Adds a signed number: 0, -1, 1, -2, ... as 0, 1, 2, 3, ...
     void add_signed(std::int64_t value) {
         const auto twice = static_cast<std::uint64_t>(value) << 1U;
         add(value < 0 ? ~twice : twice);
@@ -27,7 +27,7 @@ private:
     std::size_t count_ = 0;
 };
 
-/// The columns of a file, one after the other, each behind the number of its values.
+/// The columns of a file, one after another, each preceded by the number of its values.
 class Columns {
 public:
     void append(const Column& column) {

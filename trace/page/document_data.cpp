@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 using picture::Device;
 using picture::TimelineDocument;
 
-/// Where the step of a rank goes, with the colour of each part in both themes.
+/// The parts of a rank's step, with the colour of each in both themes.
 Json parts_json(const Device& device) {
     Json parts = Json::array();
     for (const picture::StepPart& part : step_parts(device))
@@ -58,7 +58,7 @@ void write_document(const TimelineDocument& document, Json& json, Columns& colum
     json["memory_limit"] =
         document.memory_limit ? Json(document.memory_limit->count) : Json(nullptr);
     picture::Timeline timeline;
-    // Shares the document without owning it: the timeline does not outlive this function.
+    // Points to the document without owning it, since the timeline does not outlive this function.
     timeline.main.document = picture::Document(picture::Document(), &document);
     timeline.main.colouring = std::make_shared<const picture::Colouring>();
     json["legend"] = legend_json(timeline);

@@ -5,7 +5,7 @@
 #include "trace/page/bar_columns.h"
 #include "trace/picture/document/ends_wait.h"
 
-/// What lies between the bars of a page, and the memory below them.
+/// The bubbles and exposed communication between the bars of a page, and the memory below them.
 namespace debubble::page {
 namespace {
 
@@ -14,10 +14,10 @@ using picture::Device;
 using picture::MemorySeries;
 using picture::TimelineDocument;
 
-constexpr std::size_t kMostMemorySteps = 1U << 18U;  ///< of all devices together
-constexpr double kMemoryUnits = 65'535;              ///< in the greatest memory
+constexpr std::size_t kMostMemorySteps = 1U << 18U;  ///< total of all devices
+constexpr double kMemoryUnits = 65'535;              ///< units in the greatest memory
 
-/// Numbers of bars, or nothing, as what changed since the last one.
+/// A column of optional numbers of bars, as differences from the last one.
 class References {
 public:
     void add(std::optional<std::int64_t> bar) {
@@ -64,7 +64,7 @@ public:
             else if (steps.empty() || steps.back().held != held)
                 steps.push_back({sample->at, held});
         }
-        return steps.size() <= most_ ? steps : stretches_of(device.memory);
+        return steps.size() <= most_ ? steps : intervals_of(device.memory);
     }
 
 private:
@@ -72,7 +72,7 @@ private:
         return static_cast<std::int64_t>(static_cast<double>(bytes) / unit_ + 0.5);
     }
 
-    std::vector<Step> stretches_of(const MemorySeries& series) const {
+    std::vector<Step> intervals_of(const MemorySeries& series) const {
         const std::size_t count = std::max<std::size_t>(most_, 1);
         const double each =
             static_cast<double>(document_.range.length().count()) / static_cast<double>(count);

@@ -8,8 +8,8 @@
 #include "trace/picture/rows.h"
 #include "trace/picture/shapes/row_shapes.h"
 
-/// What actions send over the links of their ranks. Lanes of it are on demand, so that a page holds
-/// stretches and not curves.
+/// The use of links by actions. A page draws its lanes on demand, so it has stretches instead of
+/// curves.
 namespace debubble::page {
 namespace {
 
@@ -22,8 +22,8 @@ bool is_measured(const LinkTable& table) {
 }
 
 /// The stretches of all kinds of use: class of links, begin and end as shares of the action's time,
-/// nanoseconds for which the links are busy. What was measured differs from action to action: one
-/// kind of use, busy for as long as the action's bytes take at the greatest rate.
+/// busy nanoseconds of the links. Measured actions differ from each other and have one kind of use,
+/// whose busy time is that of the action's bytes at the greatest rate.
 Json uses_json(const LinkTable& table) {
     if (is_measured(table)) return {Json::array(), {{0, 0, 1, nullptr}}};
     constexpr double kParts = 1e7;
@@ -39,7 +39,7 @@ Json uses_json(const LinkTable& table) {
     return all;
 }
 
-/// The words beside the lanes of a device: the class, and how much of its limit is used.
+/// The words left of a device's lanes: the class, and the used share of its limit.
 Json words_json(const TimelineDocument& document, const picture::Device& device) {
     Json lanes = Json::array();
     for (std::size_t of = 0; of < document.link_table->classes.size(); ++of) {
@@ -50,7 +50,7 @@ Json words_json(const TimelineDocument& document, const picture::Device& device)
     return lanes;
 }
 
-/// A row of links, as pictures lay it out: its height, its band, and the y of the limit in it.
+/// A row of links in the layout of pictures: its height, its band, and the y of the limit.
 Json row_json(const TimelineDocument& document) {
     const picture::RowLayout layout =
         lay_out(document, {.all_link_use = true}, picture::RowNeeds{}, 0);

@@ -22,8 +22,8 @@ void write_pictures(const std::vector<SmallPicture>& pictures, bool dark, Column
     columns.append(colours);
 }
 
-/// Everything that the script draws: the length of the JSON in four bytes, the lowest first, the
-/// JSON, and the columns.
+/// The data of the script: the length of the JSON in four bytes, the lowest first, the JSON, and
+/// the columns.
 std::string data_of(const Page& page) {
     Json json{{"look", look_json()}, {"documents", Json::array()}};
     Columns columns;

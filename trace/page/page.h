@@ -6,8 +6,8 @@
 
 #include "trace/picture/document/document.h"
 
-/// A page to mail: timelines that a browser draws, zooms and plays, and figures below them, in one
-/// file that needs no network. docs/decisions/0025.
+/// A self-contained page: timelines that a browser draws, zooms and plays, and figures below them,
+/// in one file that needs no network (docs/decisions/0025).
 namespace debubble::page {
 
 /// A part of the page below the timelines.
@@ -28,14 +28,14 @@ struct SmallPicture {
 struct Page {
     std::string title;                    ///< as text; so is the next
     std::vector<std::string> lines = {};  ///< below it, such as the plan in words
-    /// The timelines, one below the other on one axis of time, each with a caption.
+    /// The timelines, one above the other on one axis of time, each with a caption.
     std::vector<picture::Document> documents;
     std::vector<Section> sections = {};
     std::vector<SmallPicture> pictures = {};
 };
 
-/// The page as HTML. About four bytes an action and 100 kB besides. Strings that are not HTML are
-/// escaped here. The same page gives the same bytes.
+/// The page as HTML, of about 100 kB and four bytes an action. Strings of text are escaped here.
+/// The same page gives the same bytes.
 std::string page_html(const Page& page);
 
 }  // namespace debubble::page

@@ -14,7 +14,7 @@ namespace {
 
 using Lines = std::array<Rgb, kBubbleCauses>;  // indexed by BubbleCause
 
-/// Waits for messages and collectives have the hue of what is waited for.
+/// Waits for messages and collectives have the hue of the communication.
 constexpr Lines kLightLines{{{0x3F, 0x6E, 0x94},
                              {0x6E, 0x6A, 0x86},
                              {0xC0, 0x39, 0x2B},
@@ -50,7 +50,7 @@ BubbleColours bubble_colours(BubbleCause cause, Theme theme) {
 
 std::vector<std::string> bubble_label(BubbleCause cause, Duration length, double letters,
                                       int lines) {
-    constexpr double kShortest = 4;  // "1 ns"; longer ones are not written in vain
+    constexpr double kShortest = 4;  // letters of "1 ns", the shortest label
     if (letters < kShortest || lines < 1) return {};
     const std::string time = text::time_text(rounded(length));
     const std::string name(name_of(cause));
@@ -89,7 +89,7 @@ std::vector<std::uint32_t> wide_bubbles(const TimelineDocument& document, const 
             add(static_cast<std::uint32_t>(b - bubbles.begin()));
         return wide;
     }
-    // There are far more bubbles than pixels: few of them can be wide.
+    // With far more bubbles than pixels, few of them can be wide.
     const std::size_t count = device.last_bubble - device.first_bubble;
     for (std::size_t block = 0; block < device.longest_bubbles.size(); ++block) {
         if (device.longest_bubbles[block] < least) continue;

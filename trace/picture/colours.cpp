@@ -53,7 +53,7 @@ constexpr Ground kDarkGround{
 constexpr double kFadedShare = 0.82;
 constexpr double kSecondChunk = 0.32;  ///< how much paler every other stage of a device is
 
-/// Hues a golden angle apart: neighbours differ, whatever their number.
+/// Hues a golden angle apart, so that neighbours differ for any number of them.
 Rgb hue(int index, Theme theme) {
     const double turn = std::fmod(0.58 + 0.381966 * index, 1.0) * 6;
     const double high = theme == Theme::Light ? 0.86 : 0.72;

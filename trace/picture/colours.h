@@ -18,11 +18,11 @@ enum class Theme : std::uint8_t { Light, Dark };
 
 enum class ColourBy : std::uint8_t { Kind, MicroBatch, Stage, Error };
 
-/// Colours of everything that is drawn besides bars.
+/// Colours of everything but bars.
 struct Ground {
     Rgb window;  ///< background of the rows
     Rgb gutter;
-    Rgb lane;   ///< part of a row where nothing runs and nothing is idle
+    Rgb lane;   ///< part of a row without bars and without idle time
     Rgb hatch;  ///< hatching of bubbles
     Rgb grid;
     Rgb text;
@@ -47,26 +47,26 @@ struct ColourScheme {
     ColourBy by = ColourBy::Kind;
     /// Relative error of each span, for ColourBy::Error; spans without one are grey.
     std::shared_ptr<const std::vector<std::optional<float>>> errors = nullptr;
-    /// Whether each span is drawn, or faded into the ground because other spans are meant. Empty:
-    /// all are drawn.
+    /// Whether each span is highlighted; all others are faded into the ground. Empty: no span is
+    /// faded.
     std::shared_ptr<const std::vector<bool>> meant = nullptr;
-    double faded = 0;  ///< how much everything is faded; the plan before is a ghost
+    double faded = 0;  ///< share of the ground in all colours, for the ghost of the plan before
 };
 
 /// The colour of a relative error: blue for too short, red for too long, the ground's grey for
-/// equal; full at 30 %.
+/// none; saturated at 30 %.
 Rgb colour_of_error(double error, Theme theme);
 
 /// The colour sums of all tracks of a document.
 struct DeviceColours {
     ColourSums work;
-    std::optional<ColourSums> lower_half;  ///< where the device has Overlaps: their second computes
+    std::optional<ColourSums> lower_half;  ///< second computes of Overlaps, if there are any
     std::vector<ColourSums> streams;
 };
 struct Colouring {
     std::vector<DeviceColours> devices;
-    /// Whether the exposed part of a bar has the colour of communication: not where colours are
-    /// errors, and not where some bars are faded.
+    /// Whether the exposed part of a bar has the colour of communication; not if colours show
+    /// errors or some bars are faded.
     bool exposed = true;
 };
 

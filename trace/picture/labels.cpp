@@ -7,10 +7,10 @@
 namespace debubble::picture {
 namespace {
 
-constexpr double kFittingShare = 0.75;  ///< share of the bars that have room for their label
-constexpr double kFreeOfLabel = 3;      ///< pixels of a bar that stay free
+constexpr double kFittingShare = 0.75;  ///< share of the bars that their label must fit into
+constexpr double kFreeOfLabel = 3;      ///< pixels of a bar that a label leaves free
 constexpr double kWidestLetter = 1.55;  ///< width of a W in digits
-constexpr int kSmallestWithStage = 9;   ///< long labels are not worth a smaller font
+constexpr int kSmallestWithStage = 9;   ///< smallest size of a label with its stage
 
 std::string label(char letter, Stage stage, const MicroBatch& micro_batch, LabelForm form) {
     std::string text(1, letter);

@@ -19,7 +19,7 @@ constexpr double kSwatch = 15;
 constexpr double kSwatchHeight = 10;
 constexpr double kApart = 8;
 constexpr double kTitleSize = 1.3;  ///< in letters
-constexpr double kNarrow = 0.92;  ///< width of legends' words, of what svg::text_width() allows for
+constexpr double kNarrow = 0.92;    ///< width of a legend's words, as a share of svg::text_width()
 
 /// Writes entries from left to right until the line is full; no entry is cut off.
 class LegendLine {
@@ -27,7 +27,7 @@ public:
     LegendLine(Shapes& out, const View& view, double middle)
         : out_(out), view_(view), middle_(middle) {}
 
-    /// `draw` gets the rectangle of the swatch.
+    /// Calls `draw` with the rectangle of the swatch.
     template <class Draw>
     void entry(const std::string& words, Draw&& draw) {
         if (!has_room(words)) return;
@@ -134,7 +134,8 @@ void add_memory(LegendLine& line, Shapes& out, const Timeline& timeline, const V
         });
 }
 
-/// The titles of both sides, each with what is said of it alone if that is short.
+/// The titles of both sides, each with the words of its subtitle that the other lacks, if these are
+/// short.
 Caption caption_of_both(const Caption& a, const Caption& b) {
     const auto title = [](char side, const Caption& of, const Caption& other) {
         constexpr std::size_t kLongest = 32;
@@ -169,7 +170,7 @@ void add_causes(LegendLine& line, const TimelineDocument& document, const View& 
     }
 }
 
-/// The exposed communication, and what it serves.
+/// The exposed communication and its purposes.
 void add_exposed(LegendLine& line, const TimelineDocument& document, const View& view) {
     const ExposedSums sums = exposed_sums(document);
     if (sums.whole_s <= 0 || sums.exposed <= Duration{}) return;

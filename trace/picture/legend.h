@@ -4,9 +4,9 @@
 
 namespace debubble::picture {
 
-/// The title, and below it what the colours mean: the causes of idle time with their share of the
-/// ranks' time, the greatest first, and what the exposed communication serves; in a second line
-/// bars and memory. What does not occur is not named.
+/// The title, and below it the legend: the causes of idle time with their shares of the ranks'
+/// time, the greatest first, and the purposes of exposed communication; in a second line bars and
+/// memory. Only colours that occur are explained.
 Shapes head_shapes(const Timeline& timeline, const View& view);
 
 }  // namespace debubble::picture

@@ -103,7 +103,7 @@ void fill_steps(const Canvas& canvas, Band band, std::span<const StepLevel> leve
     band = clipped(canvas, band);
     for (int y = band.y; y < band.bottom(); ++y) {
         std::uint32_t* const line = canvas.line(y);
-        // What a level covers from end to end hides those before it.
+        // A level that covers the whole line hides those before it.
         std::size_t next = levels.size();
         while (next > 0 && y < extents[next - 1].lowest) --next;
         if (next > 0)

@@ -10,7 +10,7 @@
 #include "trace/picture/colours.h"
 #include "trace/picture/document/time_axis.h"
 
-/// Painting into an image of 32-bit pixels. All coordinates are device pixels; those of axes too
+/// Painting into an image of 32-bit pixels. All coordinates are device pixels, also those of axes
 /// (TimeAxis::scaled).
 namespace debubble::picture {
 
@@ -27,7 +27,7 @@ struct Band {
     friend bool operator==(const Band&, const Band&) = default;
 };
 
-/// The halves of a band, in which two computes that run together are drawn.
+/// The halves of a band, one for each compute of an Overlap.
 inline Band upper_half(Band band) {
     return {band.y, band.height / 2};
 }
@@ -35,7 +35,7 @@ inline Band lower_half(Band band) {
     return {band.y + band.height / 2, band.height - band.height / 2};
 }
 
-/// A part of an image with pixels 0xffRRGGBB. Painting outside of it is cut off.
+/// A part of an image with pixels 0xffRRGGBB, to which painting is clipped.
 struct Canvas {
     std::uint32_t* pixels = nullptr;
     int width = 0;
@@ -56,8 +56,8 @@ struct BarGround {
     Rgb outside;
 };
 
-/// Calls visit(column, its stretch of time) for every pixel column of the axis, from left to right;
-/// none is empty.
+/// Calls visit(column, its range of time) for every pixel column of the axis, from left to right.
+/// No range is empty.
 template <class Visit>
 void for_each_column(const TimeAxis& axis, Visit&& visit) {
     const double ns = axis.ns_per_pixel();
@@ -80,7 +80,7 @@ std::vector<std::uint32_t> mean_colours(std::span<const ColourSums* const> track
 void fill_columns(const Canvas& canvas, Band band, std::span<const std::uint32_t> colours);
 
 /// Draws lines at 45 degrees in [left, right), `period` pixels apart. They start at the left edge,
-/// so that they move with the area that they fill.
+/// so that they move with the filled area.
 void hatch(const Canvas& canvas, double left, double right, Band band, Rgb colour, int period,
            int thickness);
 
@@ -95,8 +95,8 @@ struct StepLevel {
     std::vector<int> tops;
     Rgb fill;
 };
-/// Fills levels over each other, and what is above all of them with `ground` if that is set. Every
-/// line of the canvas is visited once.
+/// Fills levels over each other, and the space above all of them with `ground` if that is set.
+/// Every line of the canvas is visited once.
 void fill_steps(const Canvas& canvas, Band band, std::span<const StepLevel> levels,
                 std::optional<Rgb> ground);
 /// Draws the uppermost line of these columns only.

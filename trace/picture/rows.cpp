@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "trace/picture/document/alike.h"
+#include "trace/picture/document/similar_ranks.h"
 
 namespace debubble::picture {
 namespace {
@@ -14,8 +14,8 @@ constexpr int kLowestOfMany = 14;
 constexpr int kLowestOfManyTwo = 22;
 constexpr int kCollapsed = 11;
 constexpr int kFoldedLine = 2;
-constexpr int kFoldedLineOfTwo = 6;  ///< three pixels of each
-constexpr int kLeastRun = 44;        ///< height of a run's lines, where they can be higher
+constexpr int kFoldedLineOfTwo = 6;  ///< three pixels for each side
+constexpr int kLeastRun = 44;        ///< least height of a run whose lines can be higher
 constexpr int kAfterRun = 4;
 constexpr int kStream = 18;
 constexpr int kStreamOfTwo = 26;
@@ -27,8 +27,8 @@ constexpr int kMostStripHeight = 7;
 constexpr double kMemoryShare = 0.4;
 constexpr double kGhostShare = 0.22;
 
-/// The devices that have rows of their own: one of each rank, or all of its replicas. A choice of
-/// ranks that there are not is none.
+/// The devices that have rows of their own: one of each rank, or all of its replicas. A choice
+/// without any existing rank is ignored.
 std::vector<std::size_t> shown_devices(const TimelineDocument& document,
                                        const RowChoices& choices) {
     const bool any = std::ranges::any_of(
@@ -47,30 +47,30 @@ std::vector<std::size_t> shown_devices(const TimelineDocument& document,
     return shown;
 }
 
-/// Cuts a band of this height off the bottom of another.
-Band take_bottom(Band& band, int height) {
+/// Cuts a band of this height off the bottom of another one.
+Band cut_bottom(Band& band, int height) {
     height = std::clamp(height, 0, band.height);
     band.height -= height;
     return {band.bottom(), height};
 }
 
-/// Cuts the lower half off a band, which keeps the upper one. A line separates them where there is
-/// room.
-Band take_half(Band& band) {
+/// Cuts the lower half off a band, which keeps the upper one. In a high band, a line of pixels
+/// separates them.
+Band cut_lower_half(Band& band) {
     const int part = band.height >= 10 ? 1 : 0;
-    const Band lower = take_bottom(band, (band.height - part) / 2);
-    take_bottom(band, part);
+    const Band lower = cut_bottom(band, (band.height - part) / 2);
+    cut_bottom(band, part);
     return lower;
 }
 
 /// Divides a row into the bars and the parts between and below them.
 void divide_bars(Row& row, const RowNeeds& needs) {
     if (needs.comparison) {
-        row.other = take_bottom(row.bars, (row.bars.height - kErrorStrip) / 2);
-        row.error = take_bottom(row.bars, kErrorStrip);
+        row.other = cut_bottom(row.bars, (row.bars.height - kErrorStrip) / 2);
+        row.error = cut_bottom(row.bars, kErrorStrip);
     } else if (needs.ghost) {
         row.other =
-            take_bottom(row.bars, std::max(3, static_cast<int>(row.bars.height * kGhostShare)));
+            cut_bottom(row.bars, std::max(3, static_cast<int>(row.bars.height * kGhostShare)));
     }
 }
 
@@ -80,16 +80,16 @@ void divide(Row& row, const RowNeeds& needs, bool has_streams) {
     if (!row.collapsed && needs.memory) {
         const int height =
             row.heat ? kHeatStrip : static_cast<int>(row.whole.height * kMemoryShare);
-        row.memory = take_bottom(row.bars, needs.comparison && row.heat ? 2 * height : height);
-        if (!row.heat) take_bottom(row.bars, 1);
+        row.memory = cut_bottom(row.bars, needs.comparison && row.heat ? 2 * height : height);
+        if (!row.heat) cut_bottom(row.bars, 1);
     }
     if (!row.collapsed && !row.heat && has_streams) {
         const int height = std::min(kMostStripHeight, row.bars.height / 5);
-        if (needs.comparison) row.other_links = take_bottom(row.bars, height);
-        row.links = take_bottom(row.bars, height);
-        take_bottom(row.bars, 1);
+        if (needs.comparison) row.other_links = cut_bottom(row.bars, height);
+        row.links = cut_bottom(row.bars, height);
+        cut_bottom(row.bars, 1);
     }
-    if (needs.comparison) row.other_memory = take_half(row.memory);
+    if (needs.comparison) row.other_memory = cut_lower_half(row.memory);
     divide_bars(row, needs);
 }
 
@@ -108,7 +108,7 @@ Row stream_row(std::size_t device, std::size_t stream, bool pinned, const RowNee
             .pinned = pinned,
             .whole = {y, height},
             .bars = {y, height - 2}};
-    if (needs.comparison) row.other = take_half(row.bars);
+    if (needs.comparison) row.other = cut_lower_half(row.bars);
     return row;
 }
 
@@ -150,7 +150,7 @@ private:
 
     int rank_of(std::size_t device) const { return document_.devices[device].rank.index; }
 
-    /// Ranks that a person has chosen for something are not folded with others.
+    /// Ranks with any choice of the user are not folded with others.
     bool is_chosen(std::size_t device) const {
         const int rank = rank_of(device);
         return choices_.pinned.contains(rank) || choices_.streams.contains(rank) ||
@@ -161,7 +161,7 @@ private:
         if (!folds_) return {{shown_, false}};
         std::vector<Run> runs;
         const auto flush = [&](std::vector<std::size_t>& others) {
-            for (const AlikeRun& run : alike_runs(document_, others, needs_.other)) {
+            for (const SimilarRun& run : similar_runs(document_, others, needs_.other)) {
                 const std::vector<std::size_t> devices(
                     others.begin() + static_cast<std::ptrdiff_t>(run.first),
                     others.begin() + static_cast<std::ptrdiff_t>(run.last + 1));
@@ -186,7 +186,7 @@ private:
     std::size_t lines_of(std::size_t devices) const {
         return std::min(devices, needs_.comparison ? kMostLinesOfRun / 2 : kMostLinesOfRun);
     }
-    /// A short run has higher lines, so that the words beside it have room.
+    /// A short run has higher lines, so that its text fits.
     int line_of(std::size_t lines) const {
         return std::max(needs_.comparison ? kFoldedLineOfTwo : kFoldedLine,
                         kLeastRun / static_cast<int>(lines));
@@ -206,7 +206,7 @@ private:
                     .folded = true,
                     .whole = {layout_.height, line + (i + 1 == lines ? kAfterRun : 0)}};
             row.bars = {row.whole.y, line};
-            if (needs_.comparison) row.other = take_bottom(row.bars, line / 2);
+            if (needs_.comparison) row.other = cut_bottom(row.bars, line / 2);
             if (i == 0) {
                 row.run_to = devices.back();
                 row.run_height = static_cast<int>(lines) * line + kAfterRun;
@@ -247,7 +247,7 @@ private:
                     .pinned = pinned,
                     .whole = {layout_.height, needs_.comparison ? kLinksOfTwo : kLinks}};
             row.use = {row.whole.y, row.whole.height - 4};
-            if (needs_.comparison) row.other_use = take_half(row.use);
+            if (needs_.comparison) row.other_use = cut_lower_half(row.use);
             layout_.height += row.whole.height;
             layout_.rows.push_back(row);
         }

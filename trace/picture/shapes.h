@@ -9,8 +9,8 @@
 
 #include "trace/picture/document/palette.h"
 
-/// The primitive shapes of a picture. A painter translates them, for a screen, a page or a file,
-/// and decides nothing: every colour, text and place stands in the shape.
+/// The primitive shapes of a picture. A painter translates them for a screen, a page or a file and
+/// decides nothing: a shape contains its colours, texts and coordinates.
 namespace debubble::picture {
 
 struct Point {
@@ -35,7 +35,7 @@ struct Area {
     Rgb fill;
     double opacity = 1;
     std::string tip = {};  ///< shown while the pointer rests on it
-    bool passive = false;  ///< the pointer reaches what lies below it, and that one's tip is shown
+    bool passive = false;  ///< the pointer passes through it to the shape below, whose tip is shown
 };
 
 /// The edge of a rectangle, drawn inside of it.
@@ -53,15 +53,15 @@ struct Hatch {
 };
 inline constexpr double kHatchPeriod = 6;
 
-/// Columns of equal width that fill a rectangle, from left to right, each with one colour: the
-/// exact mean of all that is narrower than a column. Colours are 0xffRRGGBB.
+/// Columns of equal width that fill a rectangle from left to right. The colour of each, 0xffRRGGBB,
+/// is the exact mean of everything in it.
 struct Columns {
     Rect rect;
     std::vector<std::uint32_t> colours;
 };
 
-/// Areas between a stepped upper edge each and the lower edge of a rectangle: columns of equal
-/// width, from left to right, each from its y in `tops` down.
+/// Areas above the lower edge of a rectangle, each with a stepped upper edge: columns of equal
+/// width from left to right, each from its y in `tops` down.
 struct Steps {
     struct Level {
         std::vector<float> tops;
@@ -119,7 +119,7 @@ Polygon head_of(const Arrow& arrow);
 using Shape = std::variant<Area, Frame, Hatch, Columns, Steps, Text, Line, Dot, Polygon, Arrow>;
 using Shapes = std::vector<Shape>;
 
-/// Shapes that are moved by `origin` and cut off at `clip`, which is not moved.
+/// Shapes that are moved by `origin` and clipped to `clip`, which is not moved.
 struct Sheet {
     Rect clip;
     Point origin;

@@ -17,7 +17,7 @@ std::vector<StepPart> step_parts(const Device& device) {
     const auto add_like = [&](const char* name, Duration time, Paint of) {
         add(name, time, paint(of, Theme::Light), paint(of, Theme::Dark));
     };
-    // Grey, whatever the bars are coloured by: what is not compute stands out.
+    // Grey in every colouring, so that the other parts stand out.
     add("compute", rank.busy, ground_of(Theme::Light).memory_lasting,
         ground_of(Theme::Dark).memory_lasting);
     add_like("exposed communication", rank.exposed, Paint::Collective);

@@ -6,10 +6,11 @@
 
 #include "schedule/action.h"
 
-/// The subject of an action, and its kind.
+/// The stage, microbatch and kind of an action.
 namespace debubble::picture {
 
-/// The subject of an action; of an Overlap it is its first compute's, of a message its producer's.
+/// The stage and microbatch of an action: for an Overlap those of its first compute, for a message
+/// those of its producer.
 struct Subject {
     std::optional<Stage> stage;
     std::optional<MicroBatch> micro_batch;
@@ -18,7 +19,7 @@ Subject subject_of(const Action& action);
 
 /// The kind in the words of the text form: "F", "SEND", "REDUCE_GRAD".
 const std::string& kind_of(const Action& action);
-/// All results of kind_of().
+/// All values of kind_of().
 std::span<const std::string> kinds();
 
 }  // namespace debubble::picture

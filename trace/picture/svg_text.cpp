@@ -38,20 +38,20 @@ std::string escaped(std::string_view s) {
     std::string out;
     while (!s.empty()) {
         const std::size_t length = sequence_length(s);
-        const std::string_view piece = s.substr(0, std::max<std::size_t>(length, 1));
+        const std::string_view character = s.substr(0, std::max<std::size_t>(length, 1));
         if (length == 0)
             out += '?';
-        else if (piece == "&")
+        else if (character == "&")
             out += "&amp;";
-        else if (piece == "<")
+        else if (character == "<")
             out += "&lt;";
-        else if (piece == ">")
+        else if (character == ">")
             out += "&gt;";
-        else if (piece == "\"")
+        else if (character == "\"")
             out += "&quot;";
         else
-            out += piece;
-        s.remove_prefix(piece.size());
+            out += character;
+        s.remove_prefix(character.size());
     }
     return out;
 }

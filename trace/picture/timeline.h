@@ -12,8 +12,8 @@ namespace debubble::picture {
 /// A document on the axis.
 struct Layer {
     Document document;
-    std::shared_ptr<const Colouring> colouring;  ///< nullptr while a worker makes it
-    Duration shift{};                            ///< time on the axis = the document's time + shift
+    std::shared_ptr<const Colouring> colouring;  ///< nullptr until a worker has made it
+    Duration shift{};                            ///< time on the axis minus the document's time
 
     explicit operator bool() const { return document != nullptr; }
     TimeRange range() const { return {document->range.begin + shift, document->range.end + shift}; }
@@ -23,7 +23,7 @@ struct Layer {
     }
 };
 
-/// One of the two documents of a comparison; A if there is only one.
+/// One of the two documents of a comparison. A single document is A.
 enum class Side : std::uint8_t { A, B };
 
 /// What the last change of a plan did, for the head of its picture.
@@ -33,26 +33,26 @@ struct ChangeWords {
     friend bool operator==(const ChangeWords&, const ChangeWords&) = default;
 };
 
-/// The content of one time axis: a document or two, and the rows that they are drawn on.
+/// The content of one time axis: one or two documents, and their rows.
 struct Timeline {
     Layer main;
-    Layer other;              ///< B of a comparison, or the ghost of the plan before
+    Layer other;              ///< B of a comparison, or the previous plan as a ghost
     bool comparison = false;  ///< otherwise `other` is a ghost
     RowLayout layout;
-    Bytes memory_top;  ///< upper edge of the memory lanes, if they need no higher one
+    Bytes memory_top;                                  ///< least upper edge of the memory lanes
     std::shared_ptr<const Colouring> error_colouring;  ///< errors of a comparison's A
     ChangeWords change;
-    bool own_memory_scale = false;  ///< memory lanes end at what is held, not at the limit
-    bool stale = false;  ///< the question has changed, and this is the answer to the one before
+    bool own_memory_scale = false;  ///< memory lanes end at the greatest memory, not at the limit
+    bool stale = false;             ///< the question has changed since this answer
 
-    /// The range from the first start to the last end of everything that is shown.
+    /// The range from the first start to the last end of both documents.
     TimeRange range() const;
     const Layer& layer(Side side) const { return side == Side::A ? main : other; }
-    /// The device of `other` with the rank of a device of `main`, if it has that rank.
+    /// The device of `other` with the same rank as a device of `main`; nullptr if there is none.
     const Device* counterpart(const Device& device) const;
-    /// The device of a row: A's, or B's or the ghost's.
+    /// The device of a row in A, or in B or the ghost.
     const Device* device(const Row& row, Side side) const;
-    /// The track of a side that a stream's row shows; nothing if the side has no such stream.
+    /// The stream of a side in a stream's row; nullptr if the side has no such stream.
     const Stream* stream(const Row& row, Side side) const;
     /// The scale of all memory lanes: A's limit, or B's if A has none.
     MemoryScale memory_scale() const;

@@ -8,14 +8,14 @@
 #include "trace/picture/shapes.h"
 #include "trace/picture/timeline.h"
 
-/// The part of a timeline that is in sight, and how it is drawn.
+/// The visible part of a timeline, and its look.
 namespace debubble::picture {
 
-/// The positions of a picture's parts, in its pixels:
+/// The positions of a picture's parts in pixels:
 ///
 ///   title
-///   legend: the causes of bubbles and what is exposed; the colours of bars, and of memory in a
-///           line of its own where the picture is narrow
+///   legend: the causes of bubbles and the exposed communication; the colours of bars, and of
+///           memory (in a line of its own if the picture is narrow)
 ///   gutter | utilisation of the cluster, doubling as a map of the view
 ///          | ruler
 ///          | pinned rows
@@ -23,7 +23,7 @@ namespace debubble::picture {
 struct PageGeometry {
     int width = 0;
     int height = 0;
-    double scale = 1;  ///< size of all text around the lanes, and of the room that it has
+    double scale = 1;  ///< size of all text around the lanes, and of its room
 
     int scaled(double length) const { return static_cast<int>(std::lround(length * scale)); }
     int gutter() const { return scaled(164); }
@@ -49,7 +49,7 @@ struct PageGeometry {
         const int below = y - top();
         return below < layout.pinned_height ? below : below + scroll;
     }
-    /// Whether some of the row is in sight.
+    /// Whether a part of the row is visible.
     bool shows(const RowLayout& layout, const Row& row, int scroll) const {
         const int upper = y_of(row, row.whole.y, scroll);
         const int least = top() + (row.pinned ? 0 : layout.pinned_height);
@@ -63,15 +63,15 @@ private:
     }
 };
 
-/// The means of a painter, which decide how much is drawn one by one.
+/// The abilities of a painter, which decide how many bars are drawn singly.
 struct Means {
     double columns = 1;  ///< columns of blended lanes for each pixel
-    /// Lanes with more bars in sight are blended: all lanes if it is 0, as on a screen, whose every
-    /// pixel then has the exact mean of what it covers.
+    /// Lanes with more visible bars are blended. 0 blends all lanes, as on a screen, where every
+    /// pixel then has the exact mean colour of its area.
     std::size_t most_boxes = 0;
     bool tips = false;
     double least_tip = 0;     ///< width of the narrowest bar that has a tip
-    bool background = false;  ///< rows are painted over whatever was there before
+    bool background = false;  ///< rows are painted over older content
     LabelFont labels = {};
 };
 
@@ -82,10 +82,10 @@ struct View {
     Theme theme = Theme::Light;
     ColourBy colour_by = ColourBy::Kind;
     Means means = {};
-    const std::vector<float>* utilisation = nullptr;  ///< of the whole range, if it is known
+    const std::vector<float>* utilisation = nullptr;  ///< of the whole range; nullptr if not known
 
     const Ground& ground() const { return ground_of(theme); }
-    /// Size of the text beside rows, in the legend and on bubbles.
+    /// Size of the text in the gutter, in the legend and on bubbles.
     double letter() const { return 10 * geometry.scale; }
     double x(Instant at) const { return geometry.gutter() + axis.x(at); }
     double y(const Row& row, double row_y) const {
@@ -94,8 +94,8 @@ struct View {
     bool shows(const Timeline& timeline, const Row& row) const {
         return geometry.shows(timeline.layout, row, scroll);
     }
-    /// The part of the picture where a row is drawn, from `left` on: rows that scroll vanish below
-    /// the pinned ones.
+    /// The part of the picture, from `left` on, in which a row is visible: scrolled rows disappear
+    /// under the pinned ones.
     Rect clip(const Timeline& timeline, bool pinned, double left) const {
         const double top = geometry.top() + (pinned ? 0 : timeline.layout.pinned_height);
         return {left, top, geometry.width - left, geometry.height - top};

@@ -150,7 +150,7 @@ GutterText gutter_text(const TimelineDocument& document, const Device& device) {
 }
 
 std::vector<Tick> ticks_of(const TimeAxis& axis, Instant origin, double least_distance) {
-    // One less, since tick_distance() rounds the number of ticks down.
+    // One less, because tick_distance() rounds the number of ticks down.
     const int most = std::max(1, static_cast<int>(axis.width() / least_distance) - 1);
     const Duration step = std::max(tick_distance(axis.shown().length(), most), Duration{1});
     const Duration from_origin = axis.shown().begin - origin;

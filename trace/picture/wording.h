@@ -8,20 +8,20 @@
 /// The texts of a timeline, in English, with numbers as in the reports.
 namespace debubble::picture {
 
-/// The parts, between semicolons, of words that other words have not: "zb-h1" of "4 x A100; zb-h1"
-/// beside "4 x A100; 1f1b".
+/// The parts of `words`, between semicolons, that are not in `other`: "zb-h1" for "4 x A100; zb-h1"
+/// and "4 x A100; 1f1b".
 std::string only_in(const std::string& words, const std::string& other);
 
-/// The place of a span, such as "2B3 of rank 2".
+/// The action and rank of a span, such as "2B3 of rank 2".
 std::string place_text(const Span& span);
 
-/// The exposed communication of a span: "4.2 ms, 61.4 % of it (EP 40.2 %, TP 21.2 %)".
+/// The exposed communication of a span, such as "4.2 ms, 61.4 % of it (EP 40.2 %, TP 21.2 %)".
 std::string exposed_text(const TimelineDocument& document, const Span& span);
 
 /// The cause of a bubble, such as "waits for stage 2: 2B3 of rank 2".
 std::string cause_of(const TimelineDocument& document, const Bubble& bubble);
 
-/// The texts that are shown while the pointer rests on something.
+/// The tool tips of the parts of a timeline.
 std::string tip_of(const TimelineDocument& document, const Span& span);
 std::string tip_of(const TimelineDocument& document, const Bubble& bubble);
 std::string tip_of(const TimelineDocument& document, const PairPart& part);

@@ -17,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The file that makes a folder a run's, locked for as long as the run is in use.
+/// The file that marks the folder of a run, locked while the run is in use.
 constexpr const char* kMark = "debubble-run.lock";
 
-/// Whether a process uses the run. Also true where nobody can tell.
+/// Whether a process uses the run. True if that cannot be determined.
 bool is_in_use(const fs::path& folder) {
     const int lock = ::open((folder / kMark).c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (lock < 0) return true;
@@ -32,7 +32,7 @@ bool is_in_use(const fs::path& folder) {
 }  // namespace
 
 RunInUse::RunInUse(const fs::path& folder) {
-    std::error_code ignored;  // opening says what is wrong
+    std::error_code ignored;  // open() reports it
     fs::create_directories(folder, ignored);
     // Children inherit it: a run that outlives its window is still in use.
     lock_ = ::open((folder / kMark).c_str(), O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
@@ -57,7 +57,7 @@ std::size_t prune_runs(const fs::path& place, std::size_t kept) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(place, error)) {
         std::error_code unreadable;
-        // A link to a folder is no run: what it leads to may be anything.
+        // A link to a folder is not a run, since its target may be any folder.
         if (!entry.is_directory(unreadable) || entry.is_symlink(unreadable)) continue;
         const fs::path mark = entry.path() / kMark;
         if (!fs::is_regular_file(fs::symlink_status(mark, unreadable))) continue;

@@ -5,7 +5,7 @@
 
 #include "gui/viewmodel/source.h"
 
-/// `debubble run` with the plan that is shown, as a child process.
+/// `debubble run` of the shown plan, as a child process.
 namespace debubble::gui {
 
 struct RunFolder {
@@ -16,21 +16,21 @@ struct RunFolder {
     std::string checkpoints() const { return folder + "/checkpoints"; }
 };
 
-/// The words of the command line after `debubble`. Changes of the text against its file are given
-/// by --set, so that relative paths in the file keep their meaning. Checkpoints are saved in the
-/// run's own folder: a run of the window begins anew, and would replace and delete those of a
-/// training in the scenario's. Throws InputError if the file cannot be read or the text is not a
-/// scenario.
+/// The arguments after `debubble`. Changes of the text against its file are given by --set, so that
+/// relative paths in the file keep their meaning. Checkpoints are saved in the run's own folder: a
+/// run of the window starts from the first step, and would replace and delete checkpoints of a
+/// training in the scenario's folder. Throws InputError if the file cannot be read or the text is
+/// not a scenario.
 std::vector<std::string> run_words(const ScenarioText& source, const RunFolder& out, int steps);
 
-/// A step in the form in which --metrics writes it.
+/// A step in the format of --metrics.
 struct RunStep {
     std::int64_t step = 0;
     double loss = 0;
     double tokens_per_s = 0;
 };
 
-/// Reads a growing file of metrics. Lines that are not steps are passed over.
+/// Reads a growing file of metrics. Lines that are not steps are skipped.
 class MetricsReader {
 public:
     /// Adds the next bytes of the file, which may end inside a line.

@@ -1,9 +1,9 @@
 #pragma once
 
-/// The axes of a plot that can be enlarged.
+/// The zoomed axes of a plot.
 namespace debubble::gui {
 
-/// A stretch of an axis, in the figures' unit.
+/// A range of an axis, in the figures' unit.
 struct PlotRange {
     double low = 0;
     double high = 1;
@@ -16,11 +16,11 @@ struct PlotRange {
 
 inline constexpr double kMostEnlarged = 10'000;  ///< of the whole axis
 
-/// The stretch `factor` times as fine, in which `about` keeps its place; never more than `whole`.
+/// The range enlarged by `factor`, in which `about` keeps its position; at most `whole`.
 PlotRange zoomed(PlotRange shown, PlotRange whole, double factor, double about);
-/// The stretch moved by `by`, as far as `whole` goes.
+/// The range moved by `by` within `whole`.
 PlotRange moved(PlotRange shown, PlotRange whole, double by);
-/// The stretch between two values, in either order, within `whole`.
+/// The range between two values, in either order, within `whole`.
 PlotRange stretch_between(double a, double b, PlotRange whole);
 
 }  // namespace debubble::gui

@@ -5,7 +5,7 @@
 #include "base/units.h"
 #include "gui/viewmodel/sweep/sweep_table.h"
 
-/// The words by which rows of a sweep are filtered.
+/// The filter of a sweep's rows.
 namespace debubble::gui {
 namespace {
 
@@ -14,7 +14,7 @@ std::string lower(std::string text) {
     return text;
 }
 
-/// "pipeline>=2" in its parts; an empty name if the word compares nothing.
+/// A word such as "pipeline>=2" in its parts; an empty name if it is not a comparison.
 struct Comparison {
     std::string name;
     std::string sign;
@@ -29,7 +29,7 @@ Comparison comparison_of(const std::string& word) {
     return {lower(word.substr(0, at)), word.substr(at, value - at), lower(word.substr(value))};
 }
 
-/// The column that a person means: the last part of its key, or else a part of its title.
+/// The column of a name: the last part of its key, or else a part of its title.
 std::size_t column_meant(const std::vector<SweepColumn>& columns, const std::string& name) {
     const auto last = [](const std::string& key) { return key.substr(key.rfind('.') + 1); };
     for (std::size_t c = 0; c < columns.size(); ++c)
@@ -47,7 +47,7 @@ bool compares(double number, const std::string& sign, double value) {
     return number == value;
 }
 
-/// The unit in which a person reads a column.
+/// The unit in which a column is shown.
 double unit_of(const SweepColumn& column) {
     return column.title.ends_with("[GiB]") ? kGiB : 1;
 }

@@ -19,7 +19,7 @@
 namespace debubble::gui {
 namespace {
 
-/// A folder for rows that are not kept.
+/// A temporary folder for rows that are not kept.
 class TemporaryFolder {
 public:
     TemporaryFolder() {
@@ -40,7 +40,7 @@ private:
     std::filesystem::path path_;
 };
 
-/// The number of jobs, which leaves the window a core.
+/// The number of jobs, which leaves one core to the window.
 int jobs() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
 }
@@ -52,7 +52,7 @@ std::string grid_lines(const ScenarioText& source) {
     try {
         for (const auto& [key, values] : scenarios::entries_at(source.text, source.file, "sweep"))
             lines += key + ": " + values + '\n';
-    } catch (const InputError&) {  // mistakes of the text are shown where it is edited
+    } catch (const InputError&) {  // mistakes of the text are shown in its editor
     }
     return lines.empty() ? sim::first_grid(source.text, source.file).lines : lines;
 }
@@ -91,7 +91,7 @@ void SweepRun::set_state(State state) {
 void SweepRun::add(const sim::SweepRow& row, bool found) {
     const std::lock_guard lock(mutex_);
     rows_.push_back(row);
-    // The column belongs to the rows of the table, not to those of the file.
+    // The column is one of the table and not of the file.
     rows_.back().pareto.reset();
     rows_.back().twin_of.clear();
     ++done_;
@@ -114,13 +114,13 @@ void SweepRun::sweep(const sim::Grid& grid) {
         } catch (const InputError&) {
             // The content of the file is out of date: a model, a cluster or the program has
             // changed.
-            std::error_code error;  // if the file stays, it is refused again
+            std::error_code error;  // if the removal fails, the file is refused again
             std::filesystem::remove(results_, error);
         }
         return sweep_into(results_, grid);
     } catch (const WorldError&) {
         const std::lock_guard lock(mutex_);
-        if (done_ > 0) throw;  // the start went well: the rows so far are in the file
+        if (done_ > 0) throw;  // the sweep had started: its rows so far are in the file
         kept_ = false;
     }
     const TemporaryFolder folder;

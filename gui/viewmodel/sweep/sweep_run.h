@@ -23,19 +23,19 @@ std::string grid_lines(const ScenarioText& source);
 /// The scenario with these lines as its `sweep:`. Throws InputError.
 ScenarioText with_grid(const ScenarioText& source, const std::string& lines);
 
-/// The file in which the rows of a sweep are kept, during the sweep and after it: one per grid,
-/// scenario, folder of shipped data and version of the program.
+/// The file of a sweep's rows, during the sweep and after it: one for each grid, scenario, folder
+/// of shipped data and version of the program.
 std::filesystem::path results_of(const std::filesystem::path& folder, const ScenarioText& source);
 
-/// What is asked of a grid: the figures of each plan, or only its best one, as `debubble search`
-/// finds it without playing those that cannot be it.
+/// The question about a grid: the figures of each plan, or only its best plan, which `debubble
+/// search` finds without playing plans that cannot be the best.
 enum class Ask : std::uint8_t { EveryPlan, BestPlan };
 
-/// A sweep that runs on all cores but one and writes a file like that of `debubble sweep`. Rows
-/// that an earlier sweep has left there are not computed again, unless the scenario now gives other
+/// A sweep that runs on all cores but one and writes a file like that of `debubble sweep`. Rows of
+/// an earlier sweep in the file are not computed again, unless the scenario now gives other
 /// results. If the file cannot be used (another sweep writes it, the folder is locked), the sweep
-/// runs without it. A search keeps nothing. One thread makes, asks and ends it; the destructor
-/// stops it and waits for the points that have started.
+/// runs without it. A search keeps no file. Only one thread may use the object; the destructor
+/// stops the sweep and waits for the started points.
 class SweepRun {
 public:
     /// The scenario with its grid.
@@ -51,18 +51,18 @@ public:
         State state = State::Reading;
         std::size_t done = 0;
         std::size_t total = 0;
-        /// The points of them that an earlier sweep has done.
+        /// The points that an earlier sweep has computed.
         std::size_t found = 0;
-        std::optional<std::chrono::seconds> left;  ///< remaining time at the current pace
+        std::optional<std::chrono::seconds> left;  ///< remaining time at the current rate
         bool kept = true;                          ///< whether the rows are kept for a later sweep
     };
     Progress progress() const;
-    /// Takes the rows that have come since the last call; of a search, once it has ended, those
-    /// that were played and fit. Their Pareto column is empty.
+    /// Takes the rows since the last call; of a search, after its end, the played rows that fit.
+    /// Their Pareto column is empty.
     std::vector<sim::SweepRow> take_rows();
 
     Ask asked() const { return ask_; }
-    /// What a search found. Precondition: it has finished, or was stopped.
+    /// The result of a search. Precondition: it has finished or was stopped.
     const sim::SearchResult& found() const { return found_best_; }
 
     /// The grid. Precondition: the progress has a total.

@@ -20,7 +20,7 @@
 namespace debubble::gui {
 namespace {
 
-/// A figure by which a person chooses; the others are in the CSV only.
+/// A figure of the table; the others are only in the CSV.
 struct Figure {
     std::string_view key;
     std::string_view title;
@@ -129,7 +129,7 @@ std::optional<std::size_t> SweepTable::row_of(const ScenarioText& source) const 
     return std::nullopt;
 }
 
-std::size_t SweepTable::twins() const {
+std::size_t SweepTable::duplicates() const {
     return static_cast<std::size_t>(
         std::ranges::count_if(original_, [](const auto& of) { return of.has_value(); }));
 }
@@ -203,8 +203,9 @@ std::string SweepTable::csv(std::span<const std::size_t> rows) const {
     sim::mark_pareto(marked);
     for (const std::size_t i : rows) {
         text += text::write_csv_row(sim::csv_fields(marked[i]));
-        for (std::size_t twin = 0; twin < rows_.size(); ++twin)
-            if (original_[twin] == i) text += text::write_csv_row(sim::csv_fields(marked[twin]));
+        for (std::size_t duplicate = 0; duplicate < rows_.size(); ++duplicate)
+            if (original_[duplicate] == i)
+                text += text::write_csv_row(sim::csv_fields(marked[duplicate]));
     }
     return text;
 }
@@ -227,7 +228,7 @@ std::string ground_of_rows(const ScenarioText& swept, const ScenarioText& now,
             words += fmt::format("{}{} {}", words.empty() ? "" : ", ", key,
                                  then.value_or(said("sweep", "as it follows")));
         }
-    } catch (const InputError&) {  // what is being typed is shown where it is edited
+    } catch (const InputError&) {  // an incomplete text is reported by its editor
     }
     return words;
 }

@@ -16,7 +16,7 @@ namespace {
 using text::time_text;
 using Index = std::optional<std::uint32_t>;
 
-/// The last to end of what a span needs.
+/// The dependency of a span that ends last.
 Index last_need(const TimelineDocument& document, std::uint32_t span) {
     Index last;
     for (const std::uint32_t needed : document.links.needs(span))
@@ -44,7 +44,7 @@ public:
         line_.push_back({with_rank ? place_text(of) : to_text(of.action), SpanRef{span, side_}});
     }
 
-    /// Why a span did not begin earlier, as a clause that follows it.
+    /// Adds the reason why a span did not begin earlier, as a clause after it.
     void because(std::uint32_t span) {
         const Span& of = document_.span(span);
         const Index need = last_need(document_, span);

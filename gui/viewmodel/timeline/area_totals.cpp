@@ -15,7 +15,7 @@ namespace {
 
 using text::time_text;
 
-/// The devices of A whose rows lie between two heights, each once, in the rows' order.
+/// The devices of A with rows in the area, each once, in the rows' order.
 std::vector<const Device*> devices_in(const Scene& scene, const DraggedArea& area) {
     std::vector<const Device*> devices;
     const auto [top, bottom] = std::minmax(area.top, area.bottom);
@@ -32,7 +32,7 @@ Duration overlap(Instant begin, Instant end, TimeRange range) {
     return std::max(std::min(end, range.end) - std::max(begin, range.begin), Duration{});
 }
 
-/// Times by kind, in the order in which they were met.
+/// Times by kind, in the order of their first occurrence.
 class Table {
 public:
     void add(std::string_view kind, const Device& device, Duration time) {
@@ -56,8 +56,8 @@ private:
     std::vector<AreaTotal> totals_;
 };
 
-/// The passes of a device: what they expose is communication, in proportion where the area cuts
-/// them.
+/// Adds the passes of a device, and their exposed parts as communication, in proportion if the area
+/// cuts a pass.
 void add_work(Table& table, const TimelineDocument& document, const Device& device,
               TimeRange range) {
     std::array<Duration, kPaints> by_paint{};

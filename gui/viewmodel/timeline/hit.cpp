@@ -19,7 +19,7 @@ Hit span_hit(const Row& row, const Bar* bar, Side side) {
     return {Hit::Part::Span, &row, SpanRef{bar->span, side}};
 }
 
-/// Messages and collectives share a strip; the one that started last is on top.
+/// The bar on top of the strip of messages and collectives: the one that started last.
 const Bar* top_of_streams(const Device& device, Instant at) {
     const Bar* top = nullptr;
     for (const Stream& stream : device.streams) {
@@ -68,7 +68,7 @@ std::optional<SpanPlace> place_of(const Scene& scene, const SpanRef& ref) {
         const Bar* bar = bar_at(bars, span.begin);
         return bar != nullptr && bar->span == ref.index;
     };
-    const Row* closed = nullptr;  // the row of the device itself, where its streams share a strip
+    const Row* closed = nullptr;  // the device's own row, in which its streams share a strip
     for (const Row& row : scene.layout.rows) {
         if (scene.main.document->devices[row.device].rank != span.rank) continue;
         const Device* device = row.links_of ? nullptr : scene.device(row, ref.side);

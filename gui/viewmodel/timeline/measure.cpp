@@ -13,7 +13,7 @@
 namespace debubble::gui {
 namespace {
 
-/// The bars that a row shows at a height, on the axis.
+/// The bars of a row at a height, on the axis.
 struct ShownBars {
     const Bars* bars = nullptr;
     const Layer* layer = nullptr;
@@ -31,7 +31,7 @@ ShownBars bars_at(const Scene& scene, int y) {
     return stream == nullptr ? ShownBars{} : ShownBars{&stream->bars, &scene.layer(side)};
 }
 
-/// Calls `visit` for the bar at an instant and those before and after it: no other edges can be
+/// Calls `visit` for the bar at an instant and for its neighbours, which have all edges that can be
 /// near.
 template <class Visit>
 void for_each_near(const Bars& bars, Instant at, Visit&& visit) {

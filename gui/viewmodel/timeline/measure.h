@@ -13,12 +13,12 @@ namespace debubble::gui {
 Instant snap(const Scene& scene, const TimeAxis& axis, double x, int y);
 inline constexpr double kSnap = 8;
 
-/// The length of a dragged area, the edges between which it lies on the row where it begins, and
-/// what runs in it (area_totals.h).
+/// The length of a dragged area, the edges at both ends on the row where the drag began, and the
+/// area's totals (area_totals.h).
 std::vector<Detail> details_of_range(const Scene& scene, const ViewState& state);
 
-/// The neighbour of a span on its track, the next if `by` is 1, the previous if it is -1; the first
-/// span of the first row if `ref` is empty. Nothing at the ends.
+/// The next (`by` is 1) or previous (-1) span on the track of a span; the first span of the first
+/// row if `ref` is empty. Nothing at the ends.
 std::optional<SpanRef> neighbour_of(const Scene& scene, std::optional<SpanRef> ref, int by);
 
 }  // namespace debubble::gui

@@ -27,7 +27,7 @@ public:
 
     Shapes all() {
         ghost_end();
-        lit_bubbles();
+        highlighted_bubbles();
         critical_path();
         hits();
         selection();
@@ -56,16 +56,16 @@ private:
     Rgb accent() const { return view_.ground().accent; }
     static Point middle_of(double x, Rect r) { return {x, r.y + r.height / 2}; }
 
-    void upright(Instant at, Dash dash, Rgb ink) {
+    void vertical_line(Instant at, Dash dash, Rgb ink) {
         const double x = std::floor(view_.x(at)) + 0.5;
         const Rect lanes = view_.geometry.lanes();
         out_.emplace_back(Line{{x, lanes.y}, {x, lanes.bottom()}, ink, 1, dash});
     }
 
-    /// Marks the end of the plan before.
+    /// Marks the end of the previous plan.
     void ghost_end() {
         if (scene_.ghost())
-            upright(scene_.other.range().end, Dash::Dotted, view_.ground().faint_text);
+            vertical_line(scene_.other.range().end, Dash::Dotted, view_.ground().faint_text);
     }
 
     void outline(Rect box, double width) {
@@ -77,7 +77,7 @@ private:
                   width});
     }
 
-    /// Draws an arrow from the end of a span to the start of one that needs it.
+    /// Draws an arrow from the end of a span to the start of a span that depends on it.
     void arrow(const SpanRef& from, const SpanRef& to, Rgb ink) {
         const auto source = rect(from);
         const auto target = rect(to);
@@ -86,8 +86,8 @@ private:
                 Arrow{middle_of(source->right(), *source), middle_of(target->x, *target), ink});
     }
 
-    /// Draws an arrow from a bubble, as far as it is in sight, to what ends it.
-    void end_of_wait(const BubbleRef& ref) {
+    /// Draws an arrow from the visible part of a bubble to the action that ends it.
+    void arrow_from_bubble(const BubbleRef& ref) {
         const TimelineDocument& document = *scene_.main.document;
         const auto end = ends_wait(document, document.bubble(ref.index));
         const auto bubble = rect(Selection(ref));
@@ -104,7 +104,7 @@ private:
 
     void selection() {
         if (const auto* bubble = std::get_if<BubbleRef>(&state_.selection); bubble && scene_.main)
-            end_of_wait(*bubble);
+            arrow_from_bubble(*bubble);
         if (const auto box = rect(state_.selection)) outline(*box, 2);
         const auto* ref = std::get_if<SpanRef>(&state_.selection);
         if (ref == nullptr || !scene_.layer(ref->side)) return;
@@ -130,8 +130,8 @@ private:
         }
     }
 
-    /// The bars of the part stand out already, and its bubbles get an edge.
-    void lit_bubbles() {
+    /// Outlines the bubbles of the highlighted part, whose bars stand out already.
+    void highlighted_bubbles() {
         if (!scene_.lit.any() || !scene_.main) return;
         const std::vector<Bubble>& bubbles = scene_.main.document->statistics.bubbles;
         std::size_t drawn = 0;
@@ -147,7 +147,7 @@ private:
         }
     }
 
-    /// The bars of the path stand out already; lines join those on different ranks.
+    /// Joins bars of the path on different ranks by lines. The bars stand out already.
     void critical_path() {
         if (!state_.critical_path) return;
         const TimelineDocument& document = *scene_.main.document;
@@ -169,7 +169,7 @@ private:
     }
 
     void marks() {
-        for (const Instant mark : state_.marks) upright(mark, Dash::Dashed, accent());
+        for (const Instant mark : state_.marks) vertical_line(mark, Dash::Dashed, accent());
     }
 
     void measured() {
@@ -181,7 +181,7 @@ private:
         const double left = view_.x(range.begin);
         const double right = view_.x(range.end);
         out_.emplace_back(Area{{left, lanes.y, right - left, lanes.height}, accent(), kTint});
-        for (const Row& row : scene_.layout.rows) {  // those that the totals are of
+        for (const Row& row : scene_.layout.rows) {  // rows whose totals are shown
             const auto [top, bottom] = std::minmax(state_.measured_y, state_.measured_to_y);
             if (row.whole.bottom() <= top || row.whole.y > bottom) continue;
             const Rect of = rect(row, row.whole, range);

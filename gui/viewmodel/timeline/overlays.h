@@ -5,14 +5,14 @@
 
 namespace debubble::gui {
 
-/// The marks of a person's questions over the lanes: the selection with its dependencies, hits of a
-/// search, the critical path, the measured range.
+/// Marks over the lanes: the selection with its dependencies, hits of a search, the critical path,
+/// the measured range.
 Sheets overlays(const Scene& scene, const ViewState& state, const View& view);
 
-/// The same on the map and the ruler.
+/// Marks on the map and the ruler.
 Sheets marks_above(const Scene& scene, const ViewState& state, const View& view);
 
-/// The whole picture as a person sees it.
+/// The whole picture of the window.
 Sheets picture_of(const Scene& scene, const ViewState& state, const View& view);
 
 }  // namespace debubble::gui

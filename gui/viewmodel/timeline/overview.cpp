@@ -8,7 +8,7 @@
 
 #include "base/parallel.h"
 #include "gui/viewmodel/timeline/words.h"
-#include "trace/picture/document/alike.h"
+#include "trace/picture/document/similar_ranks.h"
 #include "trace/picture/raster.h"
 
 namespace debubble::gui {
@@ -16,8 +16,8 @@ namespace {
 
 std::string name_of_band(const TimelineDocument& document, const RankBand& band) {
     const Device& first = document.devices[band.first];
-    if (!band.alike()) return first.name;
-    return filled(said("details", "ranks {} to {} alike"), first.rank.index,
+    if (!band.has_several()) return first.name;
+    return filled(said("details", "similar ranks {} to {}"), first.rank.index,
                   document.devices[band.last].rank.index);
 }
 
@@ -48,7 +48,7 @@ std::vector<RankBand> rank_bands(const TimelineDocument& document) {
     std::vector<std::size_t> all(document.devices.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     std::vector<RankBand> bands;
-    for (const picture::AlikeRun& run : picture::alike_runs(document, all)) {
+    for (const picture::SimilarRun& run : picture::similar_runs(document, all)) {
         RankBand& band = bands.emplace_back(RankBand{run.first, run.last, {}});
         band.name = name_of_band(document, band);
     }

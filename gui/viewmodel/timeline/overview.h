@@ -12,22 +12,22 @@
 /// All ranks at once, a line of pixels each.
 namespace debubble::gui {
 
-/// Neighbouring devices whose steps go to the same things.
+/// Neighbouring devices with similar steps.
 struct RankBand {
     std::size_t first = 0;  ///< indices in TimelineDocument::devices, both included
     std::size_t last = 0;
-    std::string name;  ///< "rank 0", "ranks 1 to 998 alike"
-    bool alike() const { return first != last; }
+    std::string name;  ///< "rank 0", "similar ranks 1 to 998"
+    bool has_several() const { return first != last; }
     friend bool operator==(const RankBand&, const RankBand&) = default;
 };
 
-/// The devices in bands of those that are alike (trace/picture/document/alike.h).
+/// The devices in bands of similar ones (trace/picture/document/similar_ranks.h).
 std::vector<RankBand> rank_bands(const TimelineDocument& document);
 
 /// Colours are 0xffRRGGBB, a line for each device.
 struct OverviewPicture {
     std::size_t width = 0;
-    std::vector<std::uint32_t> work;    ///< mean colours over time, idle time too
+    std::vector<std::uint32_t> work;    ///< mean colours over time, including idle time
     std::vector<std::uint32_t> memory;  ///< the darker, the fuller; red above the limit
     std::size_t memory_width = 0;
     std::size_t lines() const { return width == 0 ? 0 : work.size() / width; }

@@ -39,7 +39,7 @@ std::vector<Occurrence> occurrences_of(const TimelineDocument& document) {
     return all;
 }
 
-/// The pairs of actions of both sides, found in one walk.
+/// The pairs of actions of both sides, found in one pass over both lists.
 std::vector<Pair> pairs_of(const TimelineDocument& a, const TimelineDocument& b, Pairing& out) {
     const std::vector<Occurrence> of_a = occurrences_of(a);
     const std::vector<Occurrence> of_b = occurrences_of(b);
@@ -81,7 +81,7 @@ std::optional<Instant> first_optimizer_step(const TimelineDocument& document) {
     return std::nullopt;
 }
 
-using Sums = std::map<std::size_t, SumRow>;  ///< by the place of their row
+using Sums = std::map<std::size_t, SumRow>;  ///< by the position of their row
 
 void add_sum(SumRow& row, const std::string& name, Duration length, Side side) {
     row.name = name;
@@ -114,7 +114,7 @@ std::vector<SumRow> rows_of(const Sums& sums) {
 
 }  // namespace
 
-std::string words_of_sums(const Pairing& pairing) {
+std::string sums_text(const Pairing& pairing) {
     std::string words;
     const auto table = [&](const std::string& title, const std::vector<SumRow>& rows) {
         words +=
@@ -134,10 +134,10 @@ std::string words_of_sums(const Pairing& pairing) {
 }
 
 std::shared_ptr<const Pairing> pair(const TimelineDocument& a, const TimelineDocument& b,
-                                    Alike alike) {
+                                    Common alike) {
     auto out = std::make_shared<Pairing>();
     out->alike = alike;
-    if (alike != Alike::Program) {
+    if (alike != Common::Program) {
         Sums kinds;
         Sums ranks;
         add_sums(a, Side::A, kinds, ranks);
@@ -146,7 +146,7 @@ std::shared_ptr<const Pairing> pair(const TimelineDocument& a, const TimelineDoc
         out->rank_sums = rows_of(ranks);
     }
     std::vector<Pair> pairs;
-    if (alike != Alike::Nothing) pairs = pairs_of(a, b, *out);
+    if (alike != Common::Nothing) pairs = pairs_of(a, b, *out);
     out->a.partner.resize(a.trace.spans.size());
     out->b.partner.resize(b.trace.spans.size());
     auto errors_a = std::make_shared<std::vector<std::optional<float>>>(a.trace.spans.size());

@@ -75,7 +75,7 @@ private:
         const double x = std::floor(view_.x(*scene_.cursor)) + 0.5;
         const Rect lanes = view_.geometry.lanes();
         out_.emplace_back(Line{{x, lanes.y}, {x, lanes.bottom()}, accent(), 1.5});
-        if (const std::string words = race_words(scene_, *scene_.cursor); !words.empty())
+        if (const std::string words = comparison_progress(scene_, *scene_.cursor); !words.empty())
             plate(x + 6, lanes.y + kLetter * view_.geometry.scale, words, accent());
     }
 
@@ -87,13 +87,13 @@ private:
         for (const Row& row : scene_.layout.rows) {
             if (!row.is_own() || !view_.shows(scene_, row)) continue;
             const Device* device = scene_.device(row, side);
-            const auto doing = std::ranges::find(now.devices, device, &Doing::device);
+            const auto doing = std::ranges::find(now.devices, device, &DeviceState::device);
             if (doing == now.devices.end()) continue;
             if (doing->span) running(row, side, *doing->span);
             if (doing->bubble) waiting(row, side, *doing);
             memory(row, side, *device, at);
         }
-        for (const Travelling& message : now.messages) travelling(message, side);
+        for (const Transfer& message : now.messages) transfer(message, side);
     }
 
     static Band bars(const Row& row, Side side) { return side == Side::A ? row.bars : row.other; }
@@ -109,7 +109,7 @@ private:
                                 2});
     }
 
-    void waiting(const Row& row, Side side, const Doing& doing) {
+    void waiting(const Row& row, Side side, const DeviceState& doing) {
         const Band band = bars(row, side);
         plate(view_.x(*scene_.cursor) + 6, view_.y(row, band.y) + band.height / 2.0, doing.words,
               view_.ground().warning);
@@ -125,8 +125,8 @@ private:
         plate(x + 6, y, text::gib_text(held) + " GiB", view_.ground().memory_edge);
     }
 
-    /// Words on a ground of their own, since they stand over bars; left of the cursor where there
-    /// is no room on the right.
+    /// Draws words on a ground of their own, since they cover bars; left of the cursor if they do
+    /// not fit on its right.
     void plate(double x, double y, const std::string& words, Rgb fill) {
         const double size = kLetter * view_.geometry.scale;
         const double width = svg::text_width(words, size) + 8;
@@ -148,7 +148,7 @@ private:
         return std::nullopt;
     }
 
-    void travelling(const Travelling& message, Side side) {
+    void transfer(const Transfer& message, Side side) {
         const auto from = middle_of(message.from, side);
         const auto to = middle_of(message.to, side);
         if (!from || !to) return;
@@ -169,7 +169,7 @@ private:
 Now now_at(const TimelineDocument& document, Instant at) {
     Now now;
     for (const Device& device : document.devices) {
-        Doing doing{&device, {}, {}, {}};
+        DeviceState doing{&device, {}, {}, {}};
         const Bar* bar = bar_at(device.work, at);
         if (bar == nullptr) bar = bar_at(device.between, at);
         if (bar != nullptr)
@@ -207,7 +207,7 @@ std::string progress_words(const Scene& scene, Side side, Instant at) {
 
 }  // namespace
 
-std::string race_words(const Scene& scene, Instant at) {
+std::string comparison_progress(const Scene& scene, Instant at) {
     if (!scene.comparison || !scene.main || !scene.other) return {};
     return progress_words(scene, Side::A, at) + ", " + progress_words(scene, Side::B, at);
 }

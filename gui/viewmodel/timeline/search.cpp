@@ -68,7 +68,7 @@ std::optional<double> unit_of(std::string_view name) {
     return std::nullopt;
 }
 
-/// The action without its peer, which is not part of its text.
+/// The action without its peer, which its text lacks.
 Action without_peer(Action action) {
     if (auto* send = std::get_if<Send>(&action)) send->to = {};
     if (auto* recv = std::get_if<Recv>(&action)) recv->from = {};

@@ -8,14 +8,13 @@
 
 namespace debubble::gui {
 
-/// The hits of a search, by time. If the query has a mistake, there are no hits and the mistake is
-/// given.
+/// The hits of a search, by time, or the mistake of the query.
 struct SearchResult {
     std::vector<Selection> hits;
     std::string mistake;
 };
 
-/// Finds spans and bubbles by words that must all hold, in any order and case:
+/// Finds the spans and bubbles that match all words, in any order and case:
 ///
 ///   2F0, 1SEND_F3, optimizer_step   an action, in its text form
 ///   F, B, I, W, recompute, send     a kind of action

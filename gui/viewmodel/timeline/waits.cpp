@@ -4,7 +4,7 @@
 
 namespace debubble::gui {
 
-std::optional<BubbleRef> bubble_beside(const Scene& scene, const Selection& selection, int by) {
+std::optional<BubbleRef> neighbour_bubble(const Scene& scene, const Selection& selection, int by) {
     if (!scene.main || scene.main.document->statistics.bubbles.empty()) return std::nullopt;
     const std::vector<Bubble>& bubbles = scene.main.document->statistics.bubbles;
     std::ptrdiff_t at = by > 0 ? 0 : std::ssize(bubbles) - 1;

@@ -15,7 +15,7 @@ namespace {
 using text::size_text;
 using text::time_text;
 
-/// The last to end of all spans for which a span waited.
+/// The direct dependency of a span that ended last.
 std::string reason_of_begin(const TimelineDocument& document, std::uint32_t index) {
     const Span& span = document.span(index);
     const Span* last = nullptr;

@@ -5,15 +5,14 @@
 
 #include <fmt/format.h>
 
-/// The texts of the view-model in the language of the window. They are written in English in the
-/// code, by which they are also found: gui/translations has the others.
+/// The texts of the view-model in the language of the window. The English text in the code is also
+/// the key of its translations in gui/translations.
 namespace debubble::gui {
 
 /// Gives the translation of a text in a context; the text itself where there is none.
 using Translator = std::function<std::string(const char* context, const char* text)>;
 
-/// Sets the language of all texts that are made from now on. Precondition: no other thread makes
-/// any.
+/// Sets the language of all later texts. Precondition: no other thread makes any.
 void set_translator(Translator translator);
 
 /// The text in the language of the window.

@@ -12,7 +12,7 @@ std::string takes_words(const sim::BillRow& row) {
     return row.whole ? time : fmt::format("{}, {}", time, text::percent(row.share));
 }
 
-std::string if_free_words(const sim::BillRow& row) {
+std::string without_part_text(const sim::BillRow& row) {
     if (!row.part.if_free) return {};
     const std::string time = text::time_text(*row.part.if_free);
     return row.is_shorter()

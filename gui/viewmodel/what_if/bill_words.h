@@ -7,10 +7,10 @@
 /// The figures of the bill in the window's language.
 namespace debubble::gui {
 
-/// "12.3 ms, 4.5 %"; of the step itself without a share.
+/// The time of a part and its share: "12.3 ms, 4.5 %"; for the step itself only the time.
 std::string takes_words(const sim::BillRow& row);
 
-/// "1.234 s, 5.6 % shorter"; empty where no step without the part can be played.
-std::string if_free_words(const sim::BillRow& row);
+/// The step without a part: "1.234 s, 5.6 % shorter"; empty if it cannot be played.
+std::string without_part_text(const sim::BillRow& row);
 
 }  // namespace debubble::gui

@@ -36,7 +36,7 @@ std::vector<FieldChoice> shipped(std::string_view folder) {
     return choices;
 }
 
-/// The reason why the layers cannot be cut into so many stages per rank.
+/// The reason why the layers cannot be cut into this number of stages per rank.
 std::optional<std::string> why_not_cut(const Scenario& scenario, int stages_per_rank) {
     const scenarios::Parallel& parallel = scenario.parallel;
     const int layers = scenario.model.layers.count();
@@ -52,13 +52,13 @@ std::optional<std::string> why_not_cut(const Scenario& scenario, int stages_per_
     return std::nullopt;
 }
 
-/// The reason why a row of the table cannot be chosen here. The number of stages per rank becomes
-/// the only one that the schedule takes, if there is just one; otherwise a written one stays.
+/// The reason why a schedule cannot be chosen here. The number of stages per rank becomes that of
+/// the schedule, if it has only one; otherwise a written number stays.
 std::optional<std::string> why_not(const Generator& row, const Scenario& scenario,
-                                   bool stages_are_said) {
+                                   bool stages_are_written) {
     PipelineShape shape = scenario.pipeline_shape();
     const int before = shape.stages_per_rank;
-    shape.stages_per_rank = row.stages_per_rank.value_or(stages_are_said ? before : 1);
+    shape.stages_per_rank = row.stages_per_rank.value_or(stages_are_written ? before : 1);
     GeneratorOptions options;
     options.memory_limits = scenario.schedule.memory_limits;
     if (auto reason = row.why_not(shape, options)) return reason;
@@ -82,19 +82,19 @@ public:
         : source_(source), scenario_(scenario) {}
 
     std::vector<Field> build() {
-        what_trains();
+        add_model_and_machine();
         group_ = FieldGroup::Schedule;
-        how_it_is_scheduled();
-        how_it_is_cut();
+        add_schedule();
+        add_parallelism();
         group_ = FieldGroup::Batch;
-        what_a_step_takes();
+        add_batch();
         group_ = FieldGroup::Memory;
-        what_memory_holds();
+        add_memory();
         group_ = FieldGroup::More;
-        how_finely_it_is_cut();
-        how_its_framework_runs();
-        how_routers_train();
-        how_uneven_it_is();
+        add_more_parallelism();
+        add_framework();
+        add_routers();
+        add_imbalance();
         return std::move(fields_);
     }
 
@@ -129,7 +129,7 @@ private:
             words({"false", "true"});
     }
 
-    void what_trains() {
+    void add_model_and_machine() {
         add("model", said("fields", "Model"),
             said("fields", "a model of the zoo; other files and maps in the text below"),
             scenario_.model.name)
@@ -149,7 +149,7 @@ private:
                       scenario_.cluster.nodes, 128);
     }
 
-    void how_it_is_cut() {
+    void add_parallelism() {
         const scenarios::Parallel& parallel = scenario_.parallel;
         add_whole("parallel.tensor", said("fields", "Tensor"),
                   said("fields", "GPUs that share each layer (TP)"), parallel.tensor);
@@ -159,7 +159,7 @@ private:
                   said("fields", "GPUs that share each sequence (CP)"), parallel.context);
         add_whole("parallel.expert", said("fields", "Expert"),
                   said("fields", "GPUs that share each layer's experts (EP)"), parallel.expert);
-        for_experts();
+        needs_experts();
         Field& data = add("parallel.data", said("fields", "Data"),
                           said("fields", "replicas (DP); auto: all GPUs that are left"), "auto");
         data.whole = true;
@@ -168,7 +168,7 @@ private:
                             {"auto", filled(said("fields", "now {}"), parallel.data), {}});
     }
 
-    void how_finely_it_is_cut() {
+    void add_more_parallelism() {
         const scenarios::Parallel& parallel = scenario_.parallel;
         add_flag(
             "parallel.sequence", said("fields", "Sequence parallel"),
@@ -183,43 +183,43 @@ private:
                 said("fields", "imbalance.sequence gives no lengths of documents");
         add_whole("parallel.expert_tensor", said("fields", "Expert tensor"),
                   said("fields", "GPUs that cut each expert (ETP)"), parallel.expert_tensor);
-        for_experts();
+        needs_experts();
         add("training.expert_load", said("fields", "Expert load"),
             said("fields",
-                 "rows at the fullest GPU's experts over the mean; 1: the router balances"),
+                 "tokens at the fullest GPU's experts over the mean; 1: the router balances"),
             fmt::format("{}", scenario_.training.expert_load))
             .choices = words({"1", "1.1", "1.25", "1.5", "2"});
-        for_experts();
+        needs_experts();
     }
 
-    void how_routers_train() {
+    void add_routers() {
         const scenarios::RouterOptions& routers = scenario_.training.routers;
         add("training.moe_aux_loss_coeff", said("fields", "Balancing loss"),
             said("fields", "the factor of the auxiliary loss; 0: there is none"),
             fmt::format("{}", routers.aux_loss_coeff))
             .choices = words({"0", "0.0001", "0.001", "0.01"});
-        for_experts();
+        needs_experts();
         add("training.moe_router_load_balancing_type", said("fields", "Balanced tokens"),
             said("fields", "those of a microbatch, of each sequence, or of a step on all replicas"),
             std::string(scenarios::word_of(routers.balancing)))
             .choices = words({"aux_loss", "seq_aux_loss", "global_aux_loss"});
-        for_experts();
+        needs_experts();
         add("training.moe_z_loss_coeff", said("fields", "Z-loss"),
             said("fields",
                  "the factor of the loss that keeps logits of routers small; 0: there is none"),
             fmt::format("{}", routers.z_loss_coeff))
             .choices = words({"0", "0.0001", "0.001"});
-        for_experts();
+        needs_experts();
     }
 
-    /// Disables the last field if the model has no experts.
-    void for_experts() {
+    /// Disables the last field of a model without experts.
+    void needs_experts() {
         if (!scenario_.model.has_experts())
             fields_.back().why_not =
                 filled(said("fields", "{} has no experts"), scenario_.model.name);
     }
 
-    void how_it_is_scheduled() {
+    void add_schedule() {
         const bool is_written =
             written("parallel.stages_per_rank") || written("schedule.stages_per_rank");
         Field& schedule =
@@ -233,11 +233,11 @@ private:
         const std::string of_schedule = "schedule.stages_per_rank";
         add_whole(written(of_schedule) ? of_schedule : "parallel.stages_per_rank",
                   said("fields", "Stages per rank"),
-                  said("fields", "pieces of the model on each pipeline rank"),
+                  said("fields", "chunks of the model on each pipeline rank"),
                   scenario_.parallel.stages_per_rank, 8);
     }
 
-    void what_a_step_takes() {
+    void add_batch() {
         const scenarios::Training& training = scenario_.training;
         add_whole("training.micro_batch", said("fields", "Microbatch"),
                   said("fields", "samples that pass the pipeline together"), training.micro_batch);
@@ -255,7 +255,7 @@ private:
             length.choices.push_back({std::to_string(n), {}, {}});
     }
 
-    void what_memory_holds() {
+    void add_memory() {
         const scenarios::Training& training = scenario_.training;
         const scenarios::Parallel& parallel = scenario_.parallel;
         add("training.recompute", said("fields", "Recompute"),
@@ -288,31 +288,31 @@ private:
                  training.offload_optimizer);
     }
 
-    void how_its_framework_runs() {
+    void add_framework() {
         const scenarios::Framework& framework = scenario_.framework;
-        add_flag(
-            "framework.tensor_overlap", said("fields", "Tensor overlap"),
-            said("fields", "products run piece by piece beside their tensor-parallel collectives"),
-            framework.tensor_overlap);
+        add_flag("framework.tensor_overlap", said("fields", "Tensor overlap"),
+                 said("fields",
+                      "GEMMs run in chunks, overlapped with their tensor-parallel collectives"),
+                 framework.tensor_overlap);
         add("framework.dispatcher", said("fields", "Dispatcher"),
             said("fields", "how tokens get to the ranks of their experts"),
             word_of(framework.kernels.dispatcher))
             .choices = words({"alltoall", "allgather", "deepep", "hybridep"});
-        for_experts();
+        needs_experts();
         add("framework.cuda_graphs", said("fields", "CUDA graphs"),
             said("fields", "what the host launches as graphs; lists of modules in the text below"),
             framework.cuda_graphs.full_iteration ? "full_iteration" : "none")
             .choices = words({"none", "full_iteration"});
     }
 
-    void how_uneven_it_is() {
+    void add_imbalance() {
         const scenarios::Imbalance& imbalance = scenario_.imbalance;
         add("imbalance.router.spread", said("fields", "Router's spread"),
             said("fields",
                  "how much loads of experts differ by layer and microbatch, over their mean"),
             fmt::format("{}", imbalance.router_spread))
             .choices = words({"0", "0.05", "0.1", "0.2", "0.5"});
-        for_experts();
+        needs_experts();
         if (scenario_.model.has_experts() && scenario_.parallel.expert == 1)
             fields_.back().why_not = said("fields", "every GPU has all experts of a layer");
         add("imbalance.jitter", said("fields", "Jitter"),

@@ -10,7 +10,7 @@
 #include "base/diagnostic.h"
 #include "gui/viewmodel/source.h"
 
-/// The fields of the what-if panel: the parts of a scenario that a click can change.
+/// The fields of the what-if panel, which change a scenario by a click.
 namespace debubble::gui {
 
 struct FieldChoice {
@@ -19,7 +19,7 @@ struct FieldChoice {
     std::optional<std::string> why_not;  ///< the reason why it cannot be chosen here
 };
 
-/// The groups of fields, in the order in which they are shown.
+/// The groups of fields, in the order of the panel.
 enum class FieldGroup : std::uint8_t { Job, Schedule, Batch, Memory, More };
 std::string name_of(FieldGroup group);  ///< heading: "Schedule"; empty for the first one
 
@@ -33,21 +33,21 @@ struct Field {
     std::vector<FieldChoice> choices;
     std::optional<std::string> why_not;  ///< the reason why the whole field cannot be changed
     FieldGroup group = FieldGroup::Job;
-    /// Whether a person needs it: it can be changed, or it is written although it cannot apply.
+    /// Whether the panel shows it: it can be changed, or it is written although it cannot apply.
     bool applies() const { return !why_not || !follows; }
 };
 
-/// The fields of a text, group by group. `scenario` is the last one that the text gave without
-/// mistakes. Throws InputError if the text is not YAML.
+/// The fields of a text, group by group. `scenario` is the last one that was read without mistakes.
+/// Throws InputError if the text is not YAML.
 std::vector<Field> fields_of(const ScenarioText& source, const scenarios::Scenario& scenario);
 
-/// The values of fields, by key, that a text states, even if they cannot be had together; empty if
-/// it is not YAML.
+/// The written values of fields, by key, even if they contradict each other; empty if the text is
+/// not YAML.
 std::map<std::string, std::string> written_fields(const ScenarioText& source);
 
 /// The changes of the text that a new value of a field requires: written keys that would contradict
-/// it are removed (`gpus` when `nodes` is set), and a written number of stages per rank becomes the
-/// only one that a chosen schedule takes.
+/// it are removed (`gpus` when `nodes` is set), and a written number of stages per rank becomes
+/// that of the chosen schedule, if the schedule has only one.
 std::vector<scenarios::Override> changes_for(const ScenarioText& source, const std::string& key,
                                              const std::string& value);
 
@@ -55,9 +55,8 @@ std::vector<scenarios::Override> changes_for(const ScenarioText& source, const s
 ScenarioText with_change(const ScenarioText& source, const std::string& key,
                          const std::string& value);
 
-/// The key of the field next to which a mistake is explained: the one that was changed last, since
-/// a person looks there; after typing in the text (nothing changed), the one at whose key the
-/// mistake is.
+/// The key of the field that explains a mistake: the field that was changed last, since the user
+/// looks there; after typing in the text, the field of the key at the mistake.
 std::string field_of(const Diagnostic& mistake, const ScenarioText& source,
                      const std::vector<Field>& fields, const std::string& last_changed);
 

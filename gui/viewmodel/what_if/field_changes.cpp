@@ -6,26 +6,26 @@
 #include "scenarios/read/edit.h"
 #include "schedule/generators/generators.h"
 
-/// What a text says of fields, and what it says when one of them is changed.
+/// The written values of fields, and the changes of the text for a new value.
 namespace debubble::gui {
 namespace {
 
 constexpr const char* kStages = "parallel.stages_per_rank";
 
-/// A key that can say the same thing, and contradicts the field if both are given.
-struct Rival {
+/// A key with the same meaning, which contradicts the field if both are written.
+struct Conflict {
     std::string_view key;
     std::string_view rival;
 };
-constexpr std::array kRivals{
-    Rival{"nodes", "gpus"},
-    Rival{"gpus", "nodes"},
-    Rival{"training.global_batch", "training.micro_batches"},
-    Rival{"training.micro_batches", "training.global_batch"},
-    Rival{"parallel.stages_per_rank", "schedule.stages_per_rank"},
+constexpr std::array kConflicts{
+    Conflict{"nodes", "gpus"},
+    Conflict{"gpus", "nodes"},
+    Conflict{"training.global_batch", "training.micro_batches"},
+    Conflict{"training.micro_batches", "training.global_batch"},
+    Conflict{"parallel.stages_per_rank", "schedule.stages_per_rank"},
 };
 
-/// The keys of all fields whose value is a word or a number.
+/// The keys of all fields with a word or a number as value.
 constexpr std::array kKeys{"model",
                            "model.layers",
                            "cluster",
@@ -72,7 +72,7 @@ std::map<std::string, std::string> written_fields(const ScenarioText& source) {
             if (auto value = scenarios::written_at(source.text, source.file, where))
                 values[key] = *std::move(value);
         }
-    } catch (const InputError&) {  // no value can be told from a text that is not YAML
+    } catch (const InputError&) {  // a text that is not YAML has no values
         values.clear();
     }
     return values;
@@ -84,9 +84,9 @@ std::vector<scenarios::Override> changes_for(const ScenarioText& source, const s
     const auto is_written = [&](std::string_view other) {
         return scenarios::written_at(source.text, source.file, std::string(other)).has_value();
     };
-    for (const Rival& rival : kRivals)
-        if (rival.key == key && is_written(rival.rival))
-            changes.emplace_back(std::string(rival.rival), "~");
+    for (const Conflict& conflict : kConflicts)
+        if (conflict.key == key && is_written(conflict.rival))
+            changes.emplace_back(std::string(conflict.rival), "~");
     const Generator* schedule = key == "schedule" ? find_generator(value) : nullptr;
     if (schedule != nullptr && schedule->stages_per_rank && is_written(kStages))
         changes.emplace_back(kStages, std::to_string(*schedule->stages_per_rank));
@@ -102,7 +102,7 @@ ScenarioText with_change(const ScenarioText& source, const std::string& key,
     const auto says = [&](const std::string& what) {
         return scenarios::written_at(source.text, source.file, what) == value;
     };
-    // The same value is chosen again: everything else that the text says of it stays.
+    // Choosing the present value again changes nothing in the text.
     if (says(key) || (key == "schedule" && says("schedule.name"))) return source;
     ScenarioText changed = source;
     for (const scenarios::Override& change : changes_for(source, key, value))

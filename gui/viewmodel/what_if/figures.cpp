@@ -27,7 +27,7 @@ std::string points(double fraction) {
     return fmt::format("{:.1f}", 100 * fraction);
 }
 
-/// The verdict, and how it changed between plans that fit and those that do not.
+/// The verdict on whether the plan fits, and its change.
 std::string fitting(const sim::Prediction& before, const sim::Prediction& now) {
     using enum sim::MemoryVerdict;
     if (now.memory_verdict == CannotBeTold)
@@ -183,7 +183,7 @@ std::vector<ComparedRow> compared(const std::vector<SummaryRow>& a,
     std::vector<ComparedRow> rows;
     for (const SummaryRow& row : a)
         if (!row.name.empty()) rows.push_back({row.name, row.value, {}, row.value.empty()});
-    std::size_t place = 0;  // after the row of B before this one
+    std::size_t place = 0;  // position after the previous row of B
     for (const SummaryRow& row : b) {
         if (row.name.empty()) continue;
         const auto same = std::ranges::find(rows, row.name, &ComparedRow::name);

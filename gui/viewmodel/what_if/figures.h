@@ -15,7 +15,7 @@ namespace debubble::gui {
 /// 80.1 GiB, fits". For equal plans it is "no change".
 std::string delta_line(const sim::Prediction& before, const sim::Prediction& now);
 
-/// The peak of the rank that holds most.
+/// The greatest memory peak of all ranks.
 Bytes worst_peak(const sim::Prediction& prediction);
 
 /// A row of the summary. An empty value is a headline.
@@ -29,7 +29,7 @@ struct SummaryRow {
 
 /// The network of a plan: its parameters, those of one token, and its kinds of layers.
 std::vector<SummaryRow> network_rows(const models::Architecture& architecture);
-/// `exposed` says what the exposed communication of all ranks serves, as far as that is known.
+/// The summary of a plan. `exposed` has the purposes of all ranks' exposed communication, if known.
 std::vector<SummaryRow> summary_of(const sim::Prediction& prediction, const Statistics& statistics,
                                    std::optional<Bytes> limit, const DurationByKind& exposed = {});
 /// A figure of two plans; a value is empty if only the other plan has the figure.
@@ -40,7 +40,7 @@ struct ComparedRow {
     bool headline = false;
     bool differs() const { return a != b; }
 };
-/// The figures of two plans in the order of A; those that only B has keep their place in B.
+/// The figures of two plans in the order of A; figures of B alone keep their position in B.
 std::vector<ComparedRow> compared(const std::vector<SummaryRow>& a,
                                   const std::vector<SummaryRow>& b);
 

@@ -15,8 +15,8 @@
 namespace debubble::gui {
 namespace {
 
-/// When a rank's actions ran, by their place in its list. What leaves no span, such as dropping
-/// parameters, takes no time after the action before it.
+/// The times of a rank's actions, in the order of its list. An action without a span, such as
+/// dropping parameters, takes no time after the previous action.
 std::vector<sim::ActionTimes> times_of(const Trace& trace, Rank rank) {
     std::map<Action, std::vector<const Span*>> spans;
     for (const Span& span : trace.spans)
@@ -39,7 +39,7 @@ std::vector<sim::ActionTimes> times_of(const Trace& trace, Rank rank) {
     return times;
 }
 
-/// The name without the layer's number, by which tensors of several layers are alike.
+/// The name with "*" for the layer's number, so that tensors of several layers have equal names.
 std::string without_layer(const std::string& name) {
     std::string text;
     for (std::size_t i = 0; i < name.size();) {
@@ -74,8 +74,8 @@ HeldRow& child(std::vector<HeldRow>& rows, const std::string& name) {
     return rows.back();
 }
 
-/// What the parts have in common.
-void inherit(HeldRow& row) {
+/// Sets the values that are equal in all parts.
+void set_common_values(HeldRow& row) {
     const auto common = [&](std::string HeldRow::*of) {
         const bool same = std::ranges::all_of(
             row.parts, [&](const HeldRow& part) { return part.*of == row.parts.front().*of; });
@@ -90,8 +90,8 @@ void sort_rows(std::vector<HeldRow>& rows) {
     for (HeldRow& row : rows) sort_rows(row.parts);
 }
 
-/// Alike tensors of an action, as one row.
-std::vector<HeldRow> joined(const std::vector<HeldRow>& tensors) {
+/// Tensors of an action, with one row for those that differ only by their layer.
+std::vector<HeldRow> merged(const std::vector<HeldRow>& tensors) {
     std::vector<HeldRow> rows;
     std::vector<std::size_t> counts;
     for (const HeldRow& tensor : tensors) {
@@ -136,8 +136,8 @@ std::optional<HeldAtPeak> held_at_peak(const PredictedPlan& plan, Rank rank,
     }
     for (HeldRow& of_class : held.rows)
         for (HeldRow& of_action : of_class.parts) {
-            inherit(of_action);
-            of_action.parts = joined(of_action.parts);
+            set_common_values(of_action);
+            of_action.parts = merged(of_action.parts);
         }
     sort_rows(held.rows);
     held.when = filled(said("details", "{} GiB at {} {}"), text::gib_text(held.bytes),

@@ -7,7 +7,7 @@
 
 #include "gui/viewmodel/what_if/answer.h"
 
-/// What a rank holds when it holds most, tensor by tensor.
+/// The tensors that a rank holds at its memory peak.
 namespace debubble::gui {
 
 struct HeldRow {
@@ -28,9 +28,9 @@ struct HeldAtPeak {
     std::vector<HeldRow> rows;  ///< by class, the largest first; so are their parts
 };
 
-/// The tensors of a plan's rank at its fullest moment, class by class, allocating action by
-/// allocating action; alike tensors of one action are a row. Plays the rank's step; thread-safe.
-/// Nothing for a rank that the plan does not have. Throws Cancelled.
+/// The tensors of a plan's rank at its peak, by class and by allocating action. Tensors of one
+/// action that differ only by their layer share a row. Plays the rank's step; thread-safe. Nothing
+/// for a rank that the plan lacks. Throws Cancelled.
 std::optional<HeldAtPeak> held_at_peak(const PredictedPlan& plan, Rank rank,
                                        const std::stop_token& stop = {});
 

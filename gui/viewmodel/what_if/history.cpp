@@ -26,7 +26,7 @@ void History::change(ScenarioText source, const std::string& what, Clock::time_p
 
 const ScenarioText& History::undo() {
     assert(can_undo() && "there is nothing to undo");
-    states_[--at_].at = {};  // the next change is a thought of its own
+    states_[--at_].at = {};  // the next change is undone by itself
     return now();
 }
 

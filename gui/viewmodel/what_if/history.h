@@ -13,15 +13,15 @@ class History {
 public:
     using Clock = std::chrono::steady_clock;
 
-    /// Starts with this text, without any earlier ones.
+    /// Starts with this text, without earlier ones.
     void start(ScenarioText source);
 
     const ScenarioText& now() const { return states_[at_].source; }
     /// The state that undo() would give; `now()` if there is none.
     const ScenarioText& before() const { return states_[at_ > 0 ? at_ - 1 : 0].source; }
 
-    /// Adds a change. `what` names its kind, such as the key of a field. Changes of one kind that
-    /// come within kOneThought of each other are undone together.
+    /// Adds a change. `what` names its kind, such as the key of a field. Consecutive changes of one
+    /// kind within kOneThought of each other are undone together.
     void change(ScenarioText source, const std::string& what, Clock::time_point at = Clock::now());
 
     bool can_undo() const { return at_ > 0; }
@@ -29,12 +29,12 @@ public:
     const ScenarioText& undo();  ///< Precondition: can_undo()
     const ScenarioText& redo();  ///< Precondition: can_redo()
 
-    /// Tells that now() was written to the disk.
+    /// Records that now() was written to the disk.
     void saved() { saved_text_ = now().text; }
     bool is_saved() const { return saved_text_ == now().text; }
 
     static constexpr std::chrono::milliseconds kOneThought{1000};
-    static constexpr std::size_t kMost = 1000;  ///< most states kept
+    static constexpr std::size_t kMost = 1000;  ///< most kept states
 
 private:
     struct State {

@@ -38,13 +38,13 @@ Detail bytes_of(const models::Kernel& kernel, const scenarios::Gpu& gpu) {
                         time_text(moved / bandwidth))};
 }
 
-std::string product(const models::Gemm& g) {
+std::string flops_formula(const models::Gemm& g) {
     return g.batch > 1
                ? fmt::format("2 \u00d7 {} \u00d7 {} \u00d7 {} \u00d7 {}", g.batch, g.m, g.n, g.k)
                : fmt::format("2 \u00d7 {} \u00d7 {} \u00d7 {}", g.m, g.n, g.k);
 }
 
-std::string product(const models::FlashAttention& a) {
+std::string flops_formula(const models::FlashAttention& a) {
     const std::string seen = a.window   ? filled(said("formula", ", window {}"), *a.window)
                              : a.causal ? said("formula", ", causal")
                                         : "";
@@ -98,25 +98,25 @@ std::optional<sim::Flow> flow_of(const sim::CostModel& costs, const Placement& p
     return std::nullopt;
 }
 
-/// The formula of anything but a collective. `takes` is the time of one of them.
+/// The formula of a kernel that is not a collective. `takes` is the time of one such kernel.
 std::vector<Detail> kernel_formula(const models::Kernel& kernel, const scenarios::Gpu& gpu,
                                    Duration takes) {
     const double flops = models::flops(kernel);
     if (const auto* gemm = std::get_if<models::Gemm>(&kernel.work)) {
         const double peak = sim::peak_flops_per_s(gpu, *gemm);
-        const std::string slower =
+        const std::string slowdown =
             gemm->pace == 1
                 ? std::string()
                 : filled(said("formula", ", \u00d7 {:.3g} of the best library's time"), gemm->pace);
         return {{said("formula", "formula"),
-                 fmt::format("{} = {}{}", product(*gemm), flops_text(flops), slower)},
+                 fmt::format("{} = {}{}", flops_formula(*gemm), flops_text(flops), slowdown)},
                 {said("formula", "rate"), rate_text(flops, takes, peak)},
                 bytes_of(kernel, gpu)};
     }
     if (const auto* attention = std::get_if<models::FlashAttention>(&kernel.work)) {
         const double peak = sim::peak_flops_per_s(gpu, attention->element_bytes);
         return {{said("formula", "formula"),
-                 fmt::format("{}: {}", product(*attention), flops_text(flops))},
+                 fmt::format("{}: {}", flops_formula(*attention), flops_text(flops))},
                 {said("formula", "rate"), rate_text(flops, takes, peak)}};
     }
     const auto& traffic = std::get<models::Traffic>(kernel.work);
@@ -127,50 +127,50 @@ std::vector<Detail> kernel_formula(const models::Kernel& kernel, const scenarios
                  filled(said("formula", "{} of one multiprocessor / {} + {}"),
                         time_text(from_seconds(traffic.busy)), gpu.sms,
                         time_text(traffic.launches * gpu.kernel_overhead))}};
-    const std::string pace =
+    const std::string slowdown =
         traffic.pace == 1 ? std::string() : fmt::format(" \u00d7 {:.3g}", traffic.pace);
     return {{said("formula", "formula"),
              filled(said("formula", "({} read + {} written) / {:.4g} GB/s{} + {}"),
                     size_text(traffic.read), size_text(traffic.written), bandwidth.value / 1e9,
-                    pace, time_text(traffic.launches * gpu.kernel_overhead))}};
+                    slowdown, time_text(traffic.launches * gpu.kernel_overhead))}};
 }
 
-/// What runs at the same time as a collective, where the framework overlaps them.
-std::string hides(const models::Kernel& kernel, const models::Collective& collective) {
+/// The work that runs at the same time as a collective, if the framework overlaps them.
+std::string overlapped_work(const models::Kernel& kernel, const models::Collective& collective) {
     using Pieces = models::Collective::Pieces;
     if (kernel.beside != models::Beside::Nothing)
         return said("formula", "the shared experts, on a stream of their own");
     if (collective.pieces == Pieces::OfNext)
-        return said("formula", "what follows it, computed piece by piece as the pieces arrive");
+        return said("formula",
+                    "the kernel that follows, computed chunk by chunk as the chunks arrive");
     if (collective.pieces == Pieces::OfPrevious)
         return said("formula",
-                    "what comes before it, computed piece by piece as the pieces are sent");
+                    "the kernel before it, computed chunk by chunk as the chunks are sent");
     return collective.hidden_by == 1
                ? said("formula", "the kernel that follows")
                : filled(said("formula", "the {} kernels that follow"), collective.hidden_by);
 }
 
-/// What of a collective is hidden, and by what.
+/// The hidden part of a collective, and the work that hides it.
 std::string hidden_text(const models::Kernel& kernel, const models::Collective& collective,
                         Duration alone, Duration exposed) {
     const bool can = kernel.beside != models::Beside::Nothing || collective.hidden_by > 0 ||
                      collective.pieces != models::Collective::Pieces::None;
     const Duration hidden = alone - exposed;
-    // Each of several is rounded.
+    // The sum of several collectives contains the rounding of each.
     if (hidden <= std::max(Duration{1}, alone / 1'000'000))
         return can ? filled(said("formula",
                                  "nothing of it; where the framework overlaps them, {} could be"),
-                            hides(kernel, collective))
+                            overlapped_work(kernel, collective))
                    : said("formula", "by nothing");
     return filled(said("formula", "{} of it, overlapped with {}"), time_text(hidden),
-                  hides(kernel, collective));
+                  overlapped_work(kernel, collective));
 }
 
-/// The formula of a collective. `alone` is its time if nothing runs at the same time, `exposed`
-/// what nothing hides of it.
-std::vector<Detail> exchange_formula(const models::Kernel& kernel,
-                                     const models::Collective& collective, Duration alone,
-                                     Duration exposed) {
+/// The formula of a collective. `alone` is its time without other work, `exposed` its exposed part.
+std::vector<Detail> collective_formula(const models::Kernel& kernel,
+                                       const models::Collective& collective, Duration alone,
+                                       Duration exposed) {
     return {{said("formula", "formula"),
              filled(said("formula", "{}{} of {} in the {} group: {} alone"),
                     collective.count > 1 ? fmt::format("{} \u00d7 ", collective.count) : "",
@@ -185,9 +185,9 @@ std::vector<Detail> formula_of(const sim::PricePart& part, const scenarios::Gpu&
     return std::visit(
         Overloaded{
             [&](const sim::KernelPart& of) {
-                if (const auto* exchange = std::get_if<models::Collective>(&of.kernel.work))
-                    return exchange_formula(of.kernel, *exchange, of.alone,
-                                            part.takes / std::max(part.times, 1));
+                if (const auto* collective = std::get_if<models::Collective>(&of.kernel.work))
+                    return collective_formula(of.kernel, *collective, of.alone,
+                                              part.takes / std::max(part.times, 1));
                 return kernel_formula(of.kernel, gpu, of.alone);
             },
             [](const sim::OperatorPart& of) -> std::vector<Detail> {

@@ -16,15 +16,15 @@
 namespace debubble::gui {
 namespace {
 
-/// A change that may move a part. A value of "*2" or "/2" is of the number that is written.
-struct Turn {
+/// A change that may shorten a part. "*2" and "/2" are relative to the written number.
+struct Proposal {
     std::string_view part;
     std::string_view key;
     std::string_view value;
-    std::string_view words;  ///< of the key
+    std::string_view words;  ///< name of the key
 };
 
-constexpr Turn kTurns[] = {
+constexpr Proposal kProposals[] = {
     {"kernels", "training.micro_batch", "*2", "microbatch"},
     {"kernels", "parallel.tensor", "/2", "tensor"},
     {"kernels", "training.attention", "flash", "attention"},
@@ -59,16 +59,17 @@ constexpr Turn kTurns[] = {
     {"optimizer_barrier", "schedule", "zb-h1", "schedule"},
 };
 
-/// The part whose turns move this one too.
-std::string_view alike(std::string_view part) {
+/// The part whose proposals also apply to this one.
+std::string_view part_with_proposals(std::string_view part) {
     return part == "cool_down" || part == "stage" ? "warm_up" : part;
 }
 
-/// The value that a turn writes; nothing if there is no such number.
-std::optional<std::string> value_of(const Turn& turn, const std::map<std::string, int>& now) {
-    const bool more = turn.value == "*2";
-    if (!more && turn.value != "/2") return std::string(turn.value);
-    const auto found = now.find(std::string(turn.key));
+/// The value that a proposal writes; nothing if half of the number is not a whole number.
+std::optional<std::string> value_of(const Proposal& proposal,
+                                    const std::map<std::string, int>& now) {
+    const bool more = proposal.value == "*2";
+    if (!more && proposal.value != "/2") return std::string(proposal.value);
+    const auto found = now.find(std::string(proposal.key));
     const int whole = found == now.end() ? 1 : found->second;
     if (!more && whole % 2 != 0) return std::nullopt;
     return std::to_string(more ? 2 * whole : whole / 2);
@@ -84,20 +85,21 @@ std::map<std::string, int> numbers_of(const scenarios::Scenario& scenario) {
             {"training.global_batch", scenario.training.global_batch}};
 }
 
-/// A change with what it comes to; changes that several parts share are predicted once.
-struct Tried {
+/// A change with its prediction. Changes that several parts share are predicted once.
+struct PredictedChange {
     scenarios::Override change;
     std::optional<sim::Prediction> then;
 };
 
-/// Steps are compared for the same number of tokens: a larger batch takes longer and does more.
+/// The time per token, by which steps are compared, since a larger batch takes longer and does
+/// more.
 double per_token(const sim::Prediction& p) {
     return 1 / p.tokens_per_s;
 }
 
-std::string words_of(const Turn& turn, const std::string& value, const sim::Prediction& then,
-                     const sim::Prediction& now) {
-    return fmt::format("{} {}: {:+.1f} %", said("proposals", std::string(turn.words)), value,
+std::string words_of(const Proposal& proposal, const std::string& value,
+                     const sim::Prediction& then, const sim::Prediction& now) {
+    return fmt::format("{} {}: {:+.1f} %", said("proposals", std::string(proposal.words)), value,
                        100 * (per_token(then) / per_token(now) - 1));
 }
 
@@ -111,19 +113,20 @@ std::vector<Knob> knobs_of(const ScenarioText& source, const sim::Bill& bill,
         scenarios::written_at(source.text, source.file, "schedule.stages_per_rank")
             ? "schedule.stages_per_rank"
             : "parallel.stages_per_rank";
-    std::vector<Tried> tried;
-    const auto change_of = [&](const Turn& turn) -> std::optional<scenarios::Override> {
-        const auto value = value_of(turn, numbers);
+    std::vector<PredictedChange> tried;
+    const auto change_of = [&](const Proposal& proposal) -> std::optional<scenarios::Override> {
+        const auto value = value_of(proposal, numbers);
         if (!value) return std::nullopt;
-        const std::string key(turn.key);
+        const std::string key(proposal.key);
         return scenarios::Override{key == "parallel.stages_per_rank" ? stages : key, *value};
     };
     for (const sim::BillPart& part : bill.parts)
-        for (const Turn& turn : kTurns)
-            if (const auto change = change_of(turn); change && turn.part == alike(part.key))
-                if (std::ranges::find(tried, *change, &Tried::change) == tried.end())
+        for (const Proposal& proposal : kProposals)
+            if (const auto change = change_of(proposal);
+                change && proposal.part == part_with_proposals(part.key))
+                if (std::ranges::find(tried, *change, &PredictedChange::change) == tried.end())
                     tried.push_back({*change, {}});
-    on_other_cores(tried.size(), stop, [&](std::size_t i) {
+    for_each_in_parallel(tried.size(), stop, [&](std::size_t i) {
         const auto& [key, value] = tried[i].change;
         const ScenarioText changed = with_change(source, key, value);
         if (changed.text != source.text) tried[i].then = figures_of_plan(changed, stop);
@@ -131,14 +134,15 @@ std::vector<Knob> knobs_of(const ScenarioText& source, const sim::Bill& bill,
     std::vector<Knob> knobs;
     for (const sim::BillPart& part : bill.parts) {
         std::optional<Knob> best;
-        double least = per_token(now) * 0.999;  // a knob that gains nothing is none
-        for (const Turn& turn : kTurns) {
-            const auto change = turn.part == alike(part.key) ? change_of(turn) : std::nullopt;
+        double least = per_token(now) * 0.999;  // changes without a gain are not knobs
+        for (const Proposal& proposal : kProposals) {
+            const auto change =
+                proposal.part == part_with_proposals(part.key) ? change_of(proposal) : std::nullopt;
             if (!change) continue;
-            const auto& then = std::ranges::find(tried, *change, &Tried::change)->then;
+            const auto& then = std::ranges::find(tried, *change, &PredictedChange::change)->then;
             if (!then || !then->fits || per_token(*then) >= least) continue;
             least = per_token(*then);
-            best = Knob{part.key, *change, words_of(turn, change->second, *then, now),
+            best = Knob{part.key, *change, words_of(proposal, change->second, *then, now),
                         then->step_time_s};
         }
         if (best) knobs.push_back(*std::move(best));

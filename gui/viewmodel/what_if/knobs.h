@@ -9,10 +9,10 @@
 #include "sim/explain/bill.h"
 #include "sim/plan/prediction.h"
 
-/// What a person can turn to make a part of the bill smaller.
+/// Changes that make parts of the bill smaller.
 namespace debubble::gui {
 
-/// The change of one key that shortens the step most, of those that are known to move a part.
+/// The change of one key that shortens the step most, of the changes that affect a part.
 struct Knob {
     std::string part;  ///< BillPart::key
     scenarios::Override change;
@@ -20,9 +20,8 @@ struct Knob {
     double step_time_s = 0;
 };
 
-/// The knobs of the parts, in the parts' order; a part without one is left out: no change that is
-/// known to move it shortens the step and fits. Every change is predicted. Pure and thread-safe;
-/// throws Cancelled.
+/// The knobs of the parts, in the parts' order, without the parts for which no known change
+/// shortens the step and fits. Every change is predicted. Pure and thread-safe; throws Cancelled.
 std::vector<Knob> knobs_of(const ScenarioText& source, const sim::Bill& bill,
                            const sim::Prediction& now, const std::stop_token& stop = {});
 

@@ -18,7 +18,7 @@ namespace {
 using scenarios::Scenario;
 using text::time_text;
 
-/// A list of parts; those with one name and formula are joined.
+/// A list of parts, in which parts with equal names and formulas are merged.
 class Parts {
 public:
     void add(const std::string& name, int times, Duration takes, std::vector<Detail> formula) {
@@ -65,7 +65,7 @@ PassCost cost_of(Duration takes, const std::vector<sim::PricePart>& priced,
     return {takes, std::move(parts).longest_first()};
 }
 
-/// The detail "cost": the sum, with a part per operator.
+/// The detail "cost": the sum, with one part for each operator.
 Detail words_of(const PassCost& cost) {
     Detail words{said("details", "cost"), filled(said("details", "{} in {} operators"),
                                                  time_text(cost.takes), cost.parts.size())};

@@ -7,10 +7,10 @@
 #include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
 
-/// The parts of an action's time, as the cost model sees them.
+/// The parts of an action's time in the cost model.
 namespace debubble::gui {
 
-/// The cost of one operator of a pass, in all layers of the stage.
+/// The cost of one operator of a pass over all layers of the stage.
 struct CostPart {
     std::string name;  ///< such as "mlp.c_fc"
     int times = 1;
@@ -30,7 +30,7 @@ PassCost pass_cost(const scenarios::Scenario& scenario, const Program& program,
                    const Action& action);
 
 /// The cost of any action in words: a pass by its operators, a message by latency and bandwidth.
-/// Empty where there is nothing to say. Takes some milliseconds.
+/// Empty for actions without a cost. Takes some milliseconds.
 std::vector<Detail> details_of_cost(const scenarios::Scenario& scenario, const Program& program,
                                     const Action& action, Rank rank);
 

@@ -33,8 +33,8 @@ std::optional<sim::Prediction> figures_of_plan(const ScenarioText& source,
     }
 }
 
-void on_other_cores(std::size_t count, const std::stop_token& stop,
-                    const std::function<void(std::size_t)>& work) {
+void for_each_in_parallel(std::size_t count, const std::stop_token& stop,
+                          const std::function<void(std::size_t)>& work) {
     const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()) - 1);
     run_parallel(count, cores, nullptr, [&](std::size_t i) {
         give_up_if(stop);

@@ -25,8 +25,8 @@ struct Candidate {
     std::string words;
 };
 
-/// What makes cuts possible that do not use all GPUs, or not the written number of microbatches.
-std::vector<scenarios::Override> loosened(const ScenarioText& source) {
+/// Changes that allow cuts which use fewer GPUs, or another number of microbatches than written.
+std::vector<scenarios::Override> loosening_changes(const ScenarioText& source) {
     std::vector<scenarios::Override> changes;
     const auto written = [&](const char* key) {
         return scenarios::written_at(source.text, source.file, key);
@@ -38,8 +38,8 @@ std::vector<scenarios::Override> loosened(const ScenarioText& source) {
     return changes;
 }
 
-/// The value that a text gives a whole number; `otherwise` where it gives none.
-int whole_at(const ScenarioText& source, const std::string& key, int otherwise) {
+/// The whole number at a key of the text; `otherwise` if there is none.
+int whole_number_at(const ScenarioText& source, const std::string& key, int otherwise) {
     const auto written = scenarios::written_at(source.text, source.file, key);
     if (!written) return otherwise;
     return std::all_of(written->begin(), written->end(),
@@ -71,12 +71,13 @@ std::vector<Candidate> candidates_of(const ScenarioText& source) {
                                      std::pair("parallel.pipeline", said("proposals", "pipeline")),
                                      std::pair("parallel.context", said("proposals", "context")),
                                      std::pair("parallel.expert", said("proposals", "expert"))}) {
-        const int now = whole_at(source, key, 1);
+        const int now = whole_number_at(source, key, 1);
         scale(key, words, now, 2);
         scale(key, words, now, -2);
     }
     for (const int factor : {2, 4})
-        if (const int micro = whole_at(source, "training.micro_batch", 1); micro % factor == 0)
+        if (const int micro = whole_number_at(source, "training.micro_batch", 1);
+            micro % factor == 0)
             scale("training.micro_batch", said("proposals", "microbatch"), micro, -factor);
     return all;
 }
@@ -90,14 +91,15 @@ std::string words_of(const Candidate& candidate, const sim::Prediction& then,
     return fmt::format("{}: {} GiB, {}", candidate.words, text::gib_text(worst_peak(then)), step);
 }
 
-/// Tries changes, each of a text once.
+/// Predicts changes, each resulting text once.
 class Trial {
 public:
     Trial(const ScenarioText& source, const std::optional<sim::Prediction>& now,
           const std::stop_token& stop)
         : source_(source), now_(now), stop_(stop), seen_{source.text} {}
 
-    void attempt(const std::vector<scenarios::Override>& before, const Candidate& candidate) {
+    void predict_change(const std::vector<scenarios::Override>& before,
+                        const Candidate& candidate) {
         give_up_if(stop_);
         try {
             Remedy remedy{before, {}, 0};
@@ -112,7 +114,7 @@ public:
             remedy.words = words_of(candidate, then, now_);
             remedy.step_time_s = then.step_time_s;
             found_.push_back(std::move(remedy));
-        } catch (const InputError&) {  // this change makes no plan that can be had
+        } catch (const InputError&) {  // this change makes no possible plan
         } catch (const scenarios::InvalidSchedule&) {
         }
     }
@@ -136,7 +138,7 @@ private:
 
 ScenarioText with_remedy(ScenarioText source, const Remedy& remedy) {
     for (const auto& [key, value] : remedy.changes)
-        if (value == "~")  // what contradicts it stays: a batch without a number of microbatches
+        if (value == "~")  // only removes the key: the batch stays without a number of microbatches
             source.text = scenarios::with_key(source.text, source.file, {key, value});
         else
             source = with_change(source, key, value);
@@ -147,13 +149,13 @@ std::vector<Remedy> remedies(const ScenarioText& source, const std::optional<sim
                              const std::stop_token& stop) {
     Trial trial(source, now, stop);
     const std::vector<Candidate> candidates = candidates_of(source);
-    for (const Candidate& candidate : candidates) trial.attempt({}, candidate);
-    if (const auto before = loosened(source); !trial.found_any() && !before.empty()) {
-        trial.attempt(before,
-                      {{}, {}, said("proposals", "replicas and microbatches as they come")});
+    for (const Candidate& candidate : candidates) trial.predict_change({}, candidate);
+    if (const auto before = loosening_changes(source); !trial.found_any() && !before.empty()) {
+        trial.predict_change(before,
+                             {{}, {}, said("proposals", "replicas and microbatches as they come")});
         for (Candidate candidate : candidates) {
             candidate.words += ", " + said("proposals", "replicas and microbatches as they come");
-            trial.attempt(before, candidate);
+            trial.predict_change(before, candidate);
         }
     }
     return trial.fastest();

@@ -33,8 +33,8 @@ RunOnNodes point_of(const sim::Prediction& prediction, int nodes) {
         run.cost};
 }
 
-/// The number whose first digit alone is not 0: "30B" of 28.7 billion.
-std::string in_round_tokens(double tokens) {
+/// The number rounded to its first digit: "30B" for 28.7 billion.
+std::string round_tokens(double tokens) {
     const double power = std::pow(10, std::floor(std::log10(std::max(tokens, 1e6))));
     const double round = std::max(1.0, std::round(tokens / power)) * power;
     if (round >= 1e12) return fmt::format("{:g}T", round / 1e12);
@@ -42,7 +42,7 @@ std::string in_round_tokens(double tokens) {
     return fmt::format("{:g}M", std::max(1.0, round / 1e6));
 }
 
-/// The divisor of a number that is nearest to `wanted` by its ratio.
+/// The divisor of a number with the ratio to `wanted` nearest to 1.
 int nearest_divisor(int number, double wanted) {
     int nearest = 1;
     for (int divisor = 1; divisor <= number; ++divisor)
@@ -52,19 +52,19 @@ int nearest_divisor(int number, double wanted) {
     return nearest;
 }
 
-bool begins_a_stop(sim::RunTime spent) {
+bool is_downtime(sim::RunTime spent) {
     using enum sim::RunTime;
     return spent == Detection || spent == Restart || spent == Spares;
 }
 
 }  // namespace
 
-std::vector<scenarios::Override> lacks_for_a_run(const scenarios::Scenario& scenario,
-                                                 std::int64_t parameters) {
+std::vector<scenarios::Override> missing_run_keys(const scenarios::Scenario& scenario,
+                                                  std::int64_t parameters) {
     std::vector<scenarios::Override> keys;
     if (!scenario.training.run.tokens)
         keys.emplace_back("training.tokens",
-                          in_round_tokens(kTokensPerParameter * static_cast<double>(parameters)));
+                          round_tokens(kTokensPerParameter * static_cast<double>(parameters)));
     if (!scenario.reliability) keys.emplace_back("reliability", "llama3-2024");
     return keys;
 }
@@ -91,7 +91,7 @@ std::vector<int> nodes_around(const scenarios::Scenario& scenario) {
     const scenarios::Parallel& parallel = scenario.parallel;
     const int each = scenario.cluster.gpus_per_node;
     const int replica = parallel.tensor * parallel.context * parallel.pipeline;
-    // Nodes that hold whole replicas and whole groups of ranks that share experts.
+    // Ranks of whole replicas and of whole groups that share experts.
     const int unit =
         std::lcm(replica, parallel.pipeline * parallel.expert * parallel.expert_tensor);
     const int present = std::max(1, scenario.gpus / each);
@@ -123,7 +123,7 @@ ScenarioText with_nodes(ScenarioText source, int nodes) {
 std::vector<RunOnNodes> runs_over_nodes(const ScenarioText& source, const std::vector<int>& nodes,
                                         const std::stop_token& stop) {
     std::vector<std::optional<RunOnNodes>> found(nodes.size());
-    on_other_cores(nodes.size(), stop, [&](std::size_t i) {
+    for_each_in_parallel(nodes.size(), stop, [&](std::size_t i) {
         const auto figures = figures_of_plan(with_nodes(source, nodes[i]), stop);
         if (figures && figures->fits && figures->run) found[i] = point_of(*figures, nodes[i]);
     });
@@ -177,7 +177,7 @@ RunStrip::RunStrip(const sim::RunPlan& run, std::uint64_t seed, int number)
     wall_ = drawn.wall;
     for (std::size_t i = 1; i < spells_.size(); ++i) {
         const sim::RunTime before = spells_[i - 1].spent;
-        if (begins_a_stop(spells_[i].spent) && !begins_a_stop(before) &&
+        if (is_downtime(spells_[i].spent) && !is_downtime(before) &&
             before != sim::RunTime::Maintenance)
             failures_.push_back(spells_[i].begin);
     }
@@ -248,7 +248,7 @@ IntervalCurve interval_curve(const sim::RunPlan& run, std::uint64_t seed,
     const auto repeated = std::ranges::unique(numbers);
     numbers.erase(repeated.begin(), repeated.end());
     curve.places.resize(numbers.size());
-    on_other_cores(numbers.size(), stop, [&](std::size_t i) {
+    for_each_in_parallel(numbers.size(), stop, [&](std::size_t i) {
         curve.places[i] = {numbers[i], static_cast<double>(numbers[i]) * job.step,
                            goodput_with_interval(run, numbers[i], seed)};
     });

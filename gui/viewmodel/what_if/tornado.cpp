@@ -38,7 +38,7 @@ std::string words_of(double value, Unit unit) {
     return {};
 }
 
-/// Collects the constants of a lever that are set.
+/// Collects the constants of levers, without unset ones.
 class TornadoBuilder {
 public:
     void rate(const char* key, BytesPerSecond value) { add(key, value.value, Unit::Rate); }
@@ -128,7 +128,7 @@ std::optional<Tornado> tornado_of(const ScenarioText& source, const std::stop_to
     Tornado tornado{now->step_time_s, {}};
     for (Lever& lever : levers_of(scenarios::parse_scenario(source.text, source.file)))
         tornado.bars.push_back({std::move(lever), {}, {}});
-    on_other_cores(2 * tornado.bars.size(), stop, [&](std::size_t i) {
+    for_each_in_parallel(2 * tornado.bars.size(), stop, [&](std::size_t i) {
         TornadoBar& bar = tornado.bars[i / 2];
         const bool twice = i % 2 == 1;
         const auto figures = figures_of_plan(with_lever(source, bar.lever, twice ? 2 : 0.5), stop);

@@ -9,15 +9,15 @@
 #include "scenarios/plan/scenario.h"
 #include "scenarios/read/sweep.h"
 
-/// How much a step depends on each constant of its machine.
+/// The dependence of a step on each constant of its machine.
 namespace debubble::gui {
 
-/// Constants of a machine that get better or worse together, and the keys that say so.
+/// Constants of a machine that change together, with their keys.
 class Lever {
 public:
     enum class Unit : std::uint8_t { Rate, FlopRate, Duration, Share };
     struct Constant {
-        std::string key;   ///< of the scenario: "cluster.network.nic_bandwidth"
+        std::string key;   ///< key of the scenario: "cluster.network.nic_bandwidth"
         double value = 0;  ///< in bytes or operations per second, in seconds, or a share
         Unit unit{};
     };
@@ -26,10 +26,9 @@ public:
 
     const std::string& name() const { return name_; }
     const std::vector<Constant>& constants() const { return constants_; }
-    /// The keys with `factor` times their values; a share that is 0 becomes kFirstShare for twice
-    /// itself.
+    /// The keys with `factor` times their values. Twice a share of 0 is kFirstShare.
     std::vector<scenarios::Override> at(double factor) const;
-    /// The first of the values at that factor, for a person: "200 Gb/s".
+    /// The first of the values at that factor in words: "200 Gb/s".
     std::string words(double factor = 1) const;
 
     static constexpr double kFirstShare = 0.02;
@@ -53,20 +52,20 @@ struct Tornado {
     std::vector<TornadoBar> bars;  ///< the longest first
 };
 
-/// The levers of a scenario: network (of several nodes), node links, GPU, memory, latency, jitter.
+/// The levers of a scenario: network (for several nodes), node links, GPU, memory, latency, jitter.
 std::vector<Lever> levers_of(const scenarios::Scenario& scenario);
 
-/// Predicts the plan as it is and with each lever at half and at twice; nothing if it is
+/// Predicts the plan itself and with each lever at half and at twice; nothing if the plan is
 /// impossible. Pure and thread-safe. Throws Cancelled.
 std::optional<Tornado> tornado_of(const ScenarioText& source, const std::stop_token& stop = {});
 
 /// The text with a lever at a factor.
 ScenarioText with_lever(ScenarioText source, const Lever& lever, double factor);
 
-/// The factor, from 1/2 to 2, at which a bar reaches this step, as if the step changed evenly with
-/// the factor's logarithm between its ends; 1 where no end lies on that side of the present step.
+/// The factor, from 1/2 to 2, at which a bar reaches this step, if the step is linear in the
+/// factor's logarithm between the bar's ends; 1 if no end is on that side of the present step.
 double factor_for(const TornadoBar& bar, double present_s, double step_s);
-/// The step that a factor reaches on the same line.
+/// The step at a factor on the same line.
 double step_for(const TornadoBar& bar, double present_s, double factor);
 
 }  // namespace debubble::gui

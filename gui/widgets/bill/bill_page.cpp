@@ -9,8 +9,8 @@
 
 namespace debubble::gui {
 
-/// The bill and the bars of the machine's constants. They stand above the lanes, in which parts of
-/// the bill are lit.
+/// The bill and the bars of the machine's constants, above the lanes, in which parts of the bill
+/// are highlighted.
 class BillPage : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::BillPage)
 
@@ -59,7 +59,7 @@ public:
         if (!std::holds_alternative<on_screen::Comparison>(screen))
             tornado_->set_scenario(text_of(screen));
     }
-    void turned_to(bool front) override {
+    void front_changed(bool front) override {
         both_->setVisible(front);
         if (!front && host_.timeline().scene().lit.any()) host_.timeline().light({});
     }
@@ -68,7 +68,8 @@ private:
     void light(const sim::BillRow* row) {
         const Document document = host_.timeline().scene().main.document;
         if (!document) return;
-        host_.timeline().light(row ? lit_by(*document, row->part.key, row->part.idle) : Lit{});
+        host_.timeline().light(row ? highlight_of(*document, row->part.key, row->part.idle)
+                                   : Highlight{});
     }
 
     BillPanel* bill_;

@@ -26,7 +26,7 @@ constexpr int kIfFree = 3;
 constexpr int kKnob = 4;
 constexpr int kColumns = 5;
 
-/// Draws the bar of a part, from where the parts before it end.
+/// Draws the bar of a part, which begins at the end of the previous part.
 class WaterfallDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -70,32 +70,32 @@ BillPanel::BillPanel(QWidget* parent) : QTreeWidget(parent) {
     connect(this, &QTreeWidget::itemClicked, this, [this](QTreeWidgetItem* item, int column) {
         if (column == kKnob) turn(item);
     });
-    knob_worker_ = std::make_unique<LatestWins<Question, Found>>(
+    knob_worker_ = std::make_unique<LatestWins<Question, KnobResult>>(
         [](const Question& question, const std::stop_token& stop) {
             try {
-                return Found{question.plan, knobs_of(question.source, question.bill,
-                                                     question.plan->prediction, stop)};
+                return KnobResult{question.plan, knobs_of(question.source, question.bill,
+                                                          question.plan->prediction, stop)};
             } catch (const InputError&) {
-                return Found{question.plan, {}};
+                return KnobResult{question.plan, {}};
             }
         },
-        [this](Found found) {
+        [this](KnobResult found) {
             QMetaObject::invokeMethod(
                 this, [this, found = std::move(found)] { show_knobs(found); },
                 Qt::QueuedConnection);
         });
-    worker_ = std::make_unique<LatestWins<Plan, Made>>(
-        [](const Plan& plan, const std::stop_token& stop) { return made_of(plan, stop); },
-        [this](Made made) {
+    worker_ = std::make_unique<LatestWins<Plan, Result>>(
+        [](const Plan& plan, const std::stop_token& stop) { return result_of(plan, stop); },
+        [this](Result result) {
             QMetaObject::invokeMethod(
-                this, [this, made = std::move(made)] { take(made); }, Qt::QueuedConnection);
+                this, [this, result = std::move(result)] { take(result); }, Qt::QueuedConnection);
         });
     say(tr("No plan is open"));
 }
 
 BillPanel::~BillPanel() = default;
 
-BillPanel::Made BillPanel::made_of(const Plan& plan, const std::stop_token& stop) {
+BillPanel::Result BillPanel::result_of(const Plan& plan, const std::stop_token& stop) {
     try {
         sim::Bill bill = sim::bill_of_plan(plan->played, stop);
         std::vector<sim::BillRow> rows = sim::bill_rows(bill);
@@ -113,7 +113,7 @@ void BillPanel::set_plan(std::shared_ptr<const PredictedPlan> plan, const Scenar
     knob_worker_->forget();
     asked_ = nullptr;
     if (!plan_) return say(tr("No plan is open"));
-    setEnabled(false);  // the rows are those of the plan before
+    setEnabled(false);  // the rows are those of the previous plan
     if (isVisible()) ask();
 }
 
@@ -124,21 +124,21 @@ void BillPanel::ask() {
     worker_->ask(plan_);
 }
 
-void BillPanel::take(const Made& made) {
-    if (made.plan != plan_) return;
+void BillPanel::take(const Result& result) {
+    if (result.plan != plan_) return;
     const int chosen = currentItem() != nullptr ? indexOfTopLevelItem(currentItem()) : -1;
     clear();
     setEnabled(true);
-    if (!made.mistake.empty()) return say(QString::fromStdString(made.mistake));
+    if (!result.mistake.empty()) return say(QString::fromStdString(result.mistake));
     QFont bold = font();
     bold.setBold(true);
-    rows_ = made.rows;
+    rows_ = result.rows;
     for (const sim::BillRow& row : rows_) {
         auto* item =
             new QTreeWidgetItem(this, {QString::fromStdString(said("bill", row.part.words)),
                                        {},
                                        QString::fromStdString(takes_words(row)),
-                                       QString::fromStdString(if_free_words(row))});
+                                       QString::fromStdString(without_part_text(row))});
         item->setData(0, kPart, QString::fromStdString(row.part.key));
         item->setData(kWaterfall, kFrom, row.from);
         item->setData(kWaterfall, kTo, row.to);
@@ -152,11 +152,11 @@ void BillPanel::take(const Made& made) {
             for (int column = 0; column < kColumns; ++column) item->setFont(column, bold);
     }
     if (chosen >= 0 && chosen < topLevelItemCount()) setCurrentItem(topLevelItem(chosen));
-    Q_EMIT made_rows();
-    if (!source_.text.empty()) knob_worker_->ask({plan_, source_, made.bill});
+    Q_EMIT rows_ready();
+    if (!source_.text.empty()) knob_worker_->ask({plan_, source_, result.bill});
 }
 
-void BillPanel::show_knobs(const Found& found) {
+void BillPanel::show_knobs(const KnobResult& found) {
     if (found.plan != plan_) return;
     knobs_ = found.knobs;
     const QColor link = palette().color(QPalette::Link);
@@ -170,7 +170,7 @@ void BillPanel::show_knobs(const Found& found) {
                                         .arg(QString::fromStdString(knob.change.first),
                                              QString::fromStdString(knob.change.second)));
         }
-    Q_EMIT made_knobs();
+    Q_EMIT knobs_ready();
 }
 
 void BillPanel::turn(QTreeWidgetItem* row) {
@@ -187,7 +187,7 @@ void BillPanel::look_at(const QTreeWidgetItem* row) {
     Q_EMIT looked_at(is_part ? &rows_[static_cast<std::size_t>(at)] : nullptr);
 }
 
-/// The part that the keys are on stays lit.
+/// The part with the keyboard focus stays highlighted.
 void BillPanel::leaveEvent(QEvent* event) {
     QTreeWidget::leaveEvent(event);
     look_at(hasFocus() ? currentItem() : nullptr);

@@ -13,9 +13,9 @@
 
 namespace debubble::gui {
 
-/// Where the step goes: a waterfall from the step of perfect kernels to the real one, with the step
-/// if each part of it were free, and the key that makes it smaller. It is made anew, by workers,
-/// when it is seen and the plan is another one.
+/// The parts of the step: a waterfall from the step of perfect kernels to the real one, with the
+/// step without each part, and the key that makes the part smaller. Workers make it when it is
+/// visible and the plan has changed.
 class BillPanel : public QTreeWidget {
     Q_OBJECT
 
@@ -23,15 +23,15 @@ public:
     explicit BillPanel(QWidget* parent = nullptr);
     ~BillPanel() override;
 
-    /// Sets the plan that is on the screen; nullptr: none. Without its text it has no knobs.
+    /// Sets the plan on the screen; nullptr: none. A plan without its text has no knobs.
     void set_plan(std::shared_ptr<const PredictedPlan> plan, const ScenarioText& source = {});
 
 Q_SIGNALS:
-    void made_rows();   ///< the rows of the plan are there
-    void made_knobs();  ///< and what makes them smaller
-    /// The pointer or the keys are on a part; null: on none.
+    void rows_ready();   ///< the rows of the plan are shown
+    void knobs_ready();  ///< the knobs of the parts are shown
+    /// The pointer or the keyboard focus is on a part; null: on none.
     void looked_at(const debubble::sim::BillRow* row);
-    /// A person turns a knob: the scenario with it, and its name for undo.
+    /// The user turned a knob: the changed scenario, and the knob's name for undo.
     void turned(const debubble::gui::ScenarioText& changed, const QString& what);
 
 protected:
@@ -41,7 +41,7 @@ protected:
 
 private:
     using Plan = std::shared_ptr<const PredictedPlan>;
-    struct Made {
+    struct Result {
         Plan plan;
         sim::Bill bill;
         std::vector<sim::BillRow> rows;
@@ -52,14 +52,14 @@ private:
         ScenarioText source;
         sim::Bill bill;
     };
-    struct Found {
+    struct KnobResult {
         Plan plan;
         std::vector<Knob> knobs;
     };
-    static Made made_of(const Plan& plan, const std::stop_token& stop);
+    static Result result_of(const Plan& plan, const std::stop_token& stop);
     void ask();
-    void take(const Made& made);
-    void show_knobs(const Found& found);
+    void take(const Result& result);
+    void show_knobs(const KnobResult& found);
     void turn(QTreeWidgetItem* row);
     void look_at(const QTreeWidgetItem* row);
     void say(const QString& words);
@@ -67,10 +67,10 @@ private:
     Plan plan_;
     Plan asked_;
     ScenarioText source_;
-    std::vector<sim::BillRow> rows_;  ///< by item; empty while words stand in their place
+    std::vector<sim::BillRow> rows_;  ///< by item; empty while a sentence is shown instead
     std::vector<Knob> knobs_;
-    std::unique_ptr<LatestWins<Question, Found>> knob_worker_;
-    std::unique_ptr<LatestWins<Plan, Made>> worker_;  ///< last, since it calls back
+    std::unique_ptr<LatestWins<Question, KnobResult>> knob_worker_;
+    std::unique_ptr<LatestWins<Plan, Result>> worker_;  ///< last, since it calls back
 };
 
 }  // namespace debubble::gui

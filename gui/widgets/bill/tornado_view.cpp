@@ -14,10 +14,11 @@
 namespace debubble::gui {
 namespace {
 
-constexpr double kRows = 2.6;         ///< height of a bar's row, in heights of a line
-constexpr double kWords = 0.34;       ///< share of the width that names and values have
-constexpr double kKnobRadius = 5;     ///< radius in pixels
-constexpr double kFinest = 1 / 64.0;  ///< of the factor's logarithm, so that a drag asks seldom
+constexpr double kRows = 2.6;      ///< height of a bar's row, in heights of a line
+constexpr double kWords = 0.34;    ///< share of the width for names and values
+constexpr double kKnobRadius = 5;  ///< radius in pixels
+constexpr double kFinest =
+    1 / 64.0;  ///< step of the factor's logarithm, for few questions per drag
 constexpr double kKeyStep = 1 / 8.0;
 
 }  // namespace
@@ -27,20 +28,20 @@ TornadoView::TornadoView(QWidget* parent) : QWidget(parent) {
     setAccessibleName(tr("The step at half and at twice of each constant of the machine"));
     setFocusPolicy(Qt::StrongFocus);
     setToolTip(tr("Drag a knob along its bar: what if the machine were such?"));
-    worker_ = std::make_unique<LatestWins<ScenarioText, Made>>(
+    worker_ = std::make_unique<LatestWins<ScenarioText, Result>>(
         [](const ScenarioText& source, const std::stop_token& stop) {
-            return Made{source, tornado_of(source, stop)};
+            return Result{source, tornado_of(source, stop)};
         },
-        [this](Made made) {
+        [this](Result result) {
             QMetaObject::invokeMethod(
-                this, [this, made = std::move(made)]() mutable { take(std::move(made)); },
+                this, [this, result = std::move(result)]() mutable { take(std::move(result)); },
                 Qt::QueuedConnection);
         });
 }
 
 TornadoView::~TornadoView() = default;
 
-/// What a person turned here keeps the bars, so that a knob does not run away under the pointer.
+/// The view's own changes keep the bars, so that the knob stays under the pointer.
 void TornadoView::set_scenario(const ScenarioText& source) {
     const bool turned_here = tornado_ && source == turned_text_;
     if (turned_here || (source == base_ && !base_.text.empty() && asked_ == base_)) {
@@ -66,15 +67,15 @@ void TornadoView::ask() {
     worker_->ask(base_);
 }
 
-void TornadoView::take(Made made) {
-    if (made.source != base_) return;
+void TornadoView::take(Result result) {
+    if (result.source != base_) return;
     const auto name_of = [&](std::size_t bar) {
         return tornado_ && bar < tornado_->bars.size() ? tornado_->bars[bar].lever.name()
                                                        : std::string();
     };
     const std::string chosen = name_of(chosen_);
     const std::string turned = turned_ ? name_of(*turned_) : std::string();
-    tornado_ = std::move(made.tornado);
+    tornado_ = std::move(result.tornado);
     chosen_ = 0;
     turned_.reset();
     for (std::size_t i = 0; tornado_ && i < tornado_->bars.size(); ++i) {
@@ -83,7 +84,7 @@ void TornadoView::take(Made made) {
     }
     updateGeometry();
     update();
-    Q_EMIT this->made();
+    Q_EMIT ready();
 }
 
 void TornadoView::showEvent(QShowEvent* event) {
@@ -107,7 +108,7 @@ QRectF TornadoView::row(std::size_t bar) const {
     return {bars().left(), bars().top() + double(bar) * high, bars().width(), high};
 }
 
-/// The axis has room for all ends, and a tenth of a percent of the step at least.
+/// The axis contains all ends, and at least a tenth of a percent of the step.
 double TornadoView::x_of(double step_s) const {
     double low = tornado_->step_s * 0.999;
     double high = tornado_->step_s * 1.001;
@@ -137,7 +138,7 @@ QString TornadoView::changes_of(const TornadoBar& bar) const {
         const double by = 100 * (*end / tornado_->step_s - 1);
         return QString("%1%2 %").arg(by >= 0.05 ? "+" : "", QString::number(by, 'f', 1));
     };
-    if (bar.lever.constants().front().value == 0)  // half and twice of nothing are nothing
+    if (bar.lever.constants().front().value == 0)  // half and twice of 0 are 0
         return tr("at %1: %2")
             .arg(QString::fromStdString(bar.lever.words(2)), change(bar.step_at_twice_s));
     return tr("half: %1, twice: %2").arg(change(bar.step_at_half_s), change(bar.step_at_twice_s));
@@ -213,7 +214,8 @@ std::optional<std::size_t> TornadoView::bar_at(QPointF at) const {
     return std::nullopt;
 }
 
-/// A second constant is turned on top of the first, whose bars then are those of another machine.
+/// Changing a second constant keeps the first change, so the bars become those of the changed
+/// machine.
 void TornadoView::turn(std::size_t bar, double factor) {
     factor = std::exp2(std::round(std::log2(std::clamp(factor, 0.5, 2.0)) / kFinest) * kFinest);
     if (factor == factor_of(bar)) return;

@@ -10,9 +10,9 @@
 
 namespace debubble::gui {
 
-/// How much the step depends on each constant of the machine: a bar from the step at half of it to
-/// the step at twice. A bar is a slider: dragging its knob to a step asks what if the constant were
-/// such that the step were that. Up and Down choose a bar, Left and Right move its knob.
+/// The dependence of the step on each constant of the machine: a bar from the step at half the
+/// constant to the step at twice. A bar is a slider: dragging its knob to a step sets the constant
+/// to the value that gives this step. Up and Down choose a bar, Left and Right move its knob.
 class TornadoView : public QWidget {
     Q_OBJECT
 
@@ -20,22 +20,22 @@ public:
     explicit TornadoView(QWidget* parent = nullptr);
     ~TornadoView() override;
 
-    /// Sets the text of the plan that is on the screen; empty: there is none.
+    /// Sets the text of the plan on the screen; empty: there is none.
     void set_scenario(const ScenarioText& source);
 
     const std::optional<Tornado>& tornado() const { return tornado_; }
-    /// The place of a bar's knob, for tests and for the pointer.
+    /// The position of a bar's knob, for tests and for the pointer.
     QPointF knob_of(std::size_t bar) const;
-    /// The place on a bar at which the step is this one.
+    /// The position of a step on a bar.
     QPointF place_of(std::size_t bar, double step_s) const;
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override { return {200, 80}; }
 
 Q_SIGNALS:
-    /// A person turns a constant: the scenario with it, and the constant's name.
+    /// The user changed a constant: the changed scenario, and the constant's name.
     void turned(const debubble::gui::ScenarioText& changed, const QString& what);
-    void made();  ///< the bars of the plan are there
+    void ready();  ///< the bars of the plan are shown
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -46,12 +46,12 @@ protected:
     void showEvent(QShowEvent* event) override;
 
 private:
-    struct Made {
+    struct Result {
         ScenarioText source;
         std::optional<Tornado> tornado;
     };
     void ask();
-    void take(Made made);
+    void take(Result result);
     QRectF bars() const;
     QRectF row(std::size_t bar) const;
     std::optional<std::size_t> bar_at(QPointF at) const;
@@ -62,14 +62,14 @@ private:
     void paint_bar(QPainter& painter, std::size_t bar) const;
 
     ScenarioText base_;   ///< the text whose constants have the factor 1
-    ScenarioText asked_;  ///< whose bars were asked for
+    ScenarioText asked_;  ///< the text whose bars are requested
     ScenarioText turned_text_;
     std::optional<Tornado> tornado_;
     std::optional<std::size_t> turned_;  ///< the bar whose factor is not 1
     double factor_ = 1;
-    std::size_t chosen_ = 0;  ///< by keys
+    std::size_t chosen_ = 0;  ///< the bar that keys move
     bool dragging_ = false;
-    std::unique_ptr<LatestWins<ScenarioText, Made>> worker_;  ///< last, since it calls back
+    std::unique_ptr<LatestWins<ScenarioText, Result>> worker_;  ///< last, since it calls back
 };
 
 }  // namespace debubble::gui

@@ -5,7 +5,7 @@
 
 namespace debubble::gui {
 
-/// The differences of two timelines. It comes to the front with them.
+/// The dock with the differences of two timelines. It is raised when a comparison is shown.
 class CompareDock : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::CompareDock)
 

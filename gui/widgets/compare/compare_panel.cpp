@@ -87,11 +87,11 @@ void ComparePanel::show_comparison(const Pairing& pairing, const TimelineDocumen
     figures_->show_rows(figures);
     errors_->show_errors(pairing);
     worst_->show_worst(pairing, a);
-    const bool of_run = pairing.alike == Alike::Program;
+    const bool of_run = pairing.alike == Common::Program;
     by_error_->setText(of_run ? tr("Colour by error") : tr("Colour by change"));
-    // Where no action of one plan is an action of the other, nothing can be coloured or left out.
+    // Plans without a common action have no errors to colour or to filter by.
     for (QWidget* widget : std::initializer_list<QWidget*>{by_error_, only_, threshold_})
-        widget->setEnabled(pairing.alike != Alike::Nothing);
+        widget->setEnabled(pairing.alike != Common::Nothing);
     text_->setPlainText(QString::fromStdString(words));
 }
 

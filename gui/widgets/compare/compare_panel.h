@@ -33,7 +33,7 @@ public:
 
 private:
     void choose();
-    void follow();  ///< shows choices that were made elsewhere
+    void follow();  ///< shows choices made elsewhere
 
     TimelineView* timeline_;
     QComboBox* alignment_ = nullptr;

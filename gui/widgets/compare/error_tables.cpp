@@ -22,7 +22,7 @@ QString percent_of(const std::optional<double>& error, bool signed_one) {
                                              : fmt::format("{:.1f} %", 100 * *error));
 }
 
-/// Writes an error in the colour that the timeline gives it.
+/// Writes an error in its colour of the timeline.
 void paint_error(QTreeWidgetItem& item, int column, const std::optional<double>& error) {
     if (!error) return;
     const QPalette& palette = item.treeWidget()->palette();
@@ -62,7 +62,7 @@ ErrorTable::ErrorTable(QWidget* parent) : QTreeWidget(parent) {
 
 void ErrorTable::show_errors(const Pairing& pairing) {
     clear();
-    const bool of_run = pairing.alike == Alike::Program;
+    const bool of_run = pairing.alike == Common::Program;
     setHeaderLabels(
         of_run ? QStringList{tr("actions"), tr("count"), tr("A"), tr("B"), tr("error"), tr("bias")}
                : QStringList{tr("actions"), tr("count"), tr("A"), tr("B"), tr("change"), {}});
@@ -158,10 +158,10 @@ WorstTable::WorstTable(QWidget* parent) : QTreeWidget(parent) {
 
 void WorstTable::show_worst(const Pairing& pairing, const TimelineDocument& a) {
     clear();
-    const bool of_run = pairing.alike == Alike::Program;
+    const bool of_run = pairing.alike == Common::Program;
     headerItem()->setText(0, of_run ? tr("worst") : tr("differ most"));
     headerItem()->setText(5, of_run ? tr("error") : tr("change"));
-    setVisible(pairing.alike != Alike::Nothing);
+    setVisible(pairing.alike != Common::Nothing);
     for (const Pair& pair : pairing.worst) {
         const Span& span = a.span(pair.a);
         const auto [less, more] = std::minmax(pair.length.simulated, pair.length.executed);

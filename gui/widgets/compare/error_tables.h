@@ -9,8 +9,8 @@
 /// The differences of two timelines as tables.
 namespace debubble::gui {
 
-/// The times of the actions of a kind, or of a stage, on both sides, and their differences: errors
-/// of a prediction, or of two plans what changes by kind and by rank.
+/// The times of the actions of a kind or a stage on both sides, and their differences: errors of a
+/// prediction, or changes between two plans by kind and by rank.
 class ErrorTable : public QTreeWidget {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::ErrorTable)
 
@@ -24,7 +24,7 @@ private:
     void add_sums(const QString& title, const std::vector<SumRow>& rows);
 };
 
-/// All figures of both sides; those that differ stand out.
+/// All figures of both sides, with the different ones highlighted.
 class FiguresTable : public QTreeWidget {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::FiguresTable)
 
@@ -33,7 +33,7 @@ public:
     void show_rows(const std::vector<ComparedRow>& rows);
 };
 
-/// The actions that differ most, one per row.
+/// The actions with the largest differences, one per row.
 class WorstTable : public QTreeWidget {
     Q_OBJECT
 
@@ -43,7 +43,7 @@ public:
     void show_worst(const Pairing& pairing, const TimelineDocument& a);
 
 Q_SIGNALS:
-    /// A person wants to see this action of side A.
+    /// The user chose this action of side A.
     void chosen(quint32 span);
 };
 

@@ -6,7 +6,7 @@
 
 namespace debubble::gui {
 
-/// One figure over the steps of a run; a column of pixels shows its least and greatest value.
+/// One figure over the steps of a run, with its least and greatest value in each column of pixels.
 class CurveView : public QWidget {
 public:
     CurveView(const QString& title, QWidget* parent = nullptr);

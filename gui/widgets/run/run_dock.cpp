@@ -8,7 +8,7 @@
 
 namespace debubble::gui {
 
-/// The training run on this machine.
+/// The dock of the training run on this machine.
 class RunDock : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::RunDock)
 
@@ -28,15 +28,15 @@ public:
         return {.name = "run",
                 .place = ViewPlace::Below,
                 .title = tr("Execute"),
-                .line = tr("the plan trained on this machine, beside what was predicted"),
+                .line = tr("the plan trained on this machine, compared with its prediction"),
                 .scrolls = true};
     }
     QWidget* widget() override { return panel_; }
 
     void show_state(const PlanState& state) override { panel_->setEnabled(state.open); }
 
-    /// Asks before a run ends with the window. A run that is to end saves first, and the window
-    /// closes when it is over; only a run that is ending already can be killed.
+    /// Asks before closing the window ends a run. The run saves first, and the window closes after
+    /// it; only a run that is already ending can be killed.
     bool may_close() override {
         if (!panel_->is_running()) return true;
         const bool again = panel_->is_stopping();
@@ -50,7 +50,7 @@ public:
         box.setDefaultButton(
             box.addButton(again ? tr("Wait") : tr("Go on"), QMessageBox::RejectRole));
         box.exec();
-        if (!panel_->is_running()) return true;  // it ended while the question was asked
+        if (!panel_->is_running()) return true;  // it ended during the question
         if (box.clickedButton() != end) return false;
         panel_->stop();
         quits_after_run_ = true;

@@ -23,10 +23,10 @@ namespace {
 
 constexpr int kPoll = 300;         ///< milliseconds
 constexpr int kLongestLog = 5000;  ///< lines
-/// Milliseconds that a killed run has to end when the window closes.
+/// Milliseconds in which a killed run must end when the window closes.
 constexpr int kPatience = 3000;
 
-/// The folder of all runs, unless the person names another one.
+/// The folder of all runs, unless the user names another one.
 QString usual_folder() {
     return QStandardPaths::writableLocation(QStandardPaths::AppLocalDataLocation) + "/runs";
 }
@@ -104,7 +104,7 @@ RunPanel::RunPanel(QWidget* parent) : QWidget(parent) {
     connect(&process_, &QProcess::readyRead, this, &RunPanel::read_output);
     connect(&process_, &QProcess::finished, this, &RunPanel::finish);
     connect(&process_, &QProcess::errorOccurred, this, [this](QProcess::ProcessError error) {
-        if (error != QProcess::FailedToStart) return;  // the other errors end in finished()
+        if (error != QProcess::FailedToStart) return;  // finished() follows the other errors
         start_->setText(tr("Run"));
         Q_EMIT failed(
             tr("%1 cannot be started: %2").arg(process_.program(), process_.errorString()));
@@ -197,7 +197,7 @@ QString RunPanel::complaint() const {
     return lines.back();
 }
 
-/// Ended by the person, or by itself with success.
+/// Whether the run ended by itself with success, or by the user.
 bool RunPanel::ended_well(int code, QProcess::ExitStatus status) const {
     const bool has_trace = QFile::exists(QString::fromStdString(out_.trace()));
     const bool stopped = stopping_ && code == int(ExitStatus::World) && has_trace;

@@ -22,8 +22,8 @@ namespace debubble::gui {
 
 class CurveView;
 
-/// Executes the plan that is shown as a child process: `debubble run`, after the user's launch
-/// command if there is one.
+/// Executes the shown plan as a child process: `debubble run`, after the user's launch command if
+/// there is one.
 class RunPanel : public QWidget {
     Q_OBJECT
 
@@ -31,21 +31,21 @@ public:
     explicit RunPanel(QWidget* parent = nullptr);
     ~RunPanel() override;
 
-    /// Executes a scenario, of which `plan` is the prediction.
+    /// Executes a scenario. `plan` is its prediction.
     void start(const ScenarioText& source, std::shared_ptr<const PredictedPlan> plan);
-    /// Asks the run to save and end; if called again, kills it.
+    /// Asks the run to save and end; a second call kills it.
     void stop();
     bool is_stopping() const { return is_running() && stopping_; }
     bool is_running() const { return process_.state() != QProcess::NotRunning; }
     const std::vector<RunStep>& steps() const { return metrics_->steps(); }
 
 Q_SIGNALS:
-    void wanted();  ///< the button was pressed: the plan that is shown is to be executed
-    /// The run of this plan ended well and left this trace.
+    void wanted();  ///< the button was pressed: the shown plan is to be executed
+    /// The run of this plan ended successfully and wrote this trace.
     void executed(const std::shared_ptr<const debubble::gui::PredictedPlan>& plan,
                   const QString& trace);
     void failed(const QString& message);
-    void ended();  ///< however it did, and after executed() or failed()
+    void ended();  ///< after executed() or failed(), and for any other end
 
 private:
     bool ended_well(int code, QProcess::ExitStatus status) const;
@@ -57,7 +57,7 @@ private:
 
     std::shared_ptr<const PredictedPlan> plan_;  ///< the plan of the run
     RunFolder out_;
-    RunInUse in_use_;  ///< that folder, from the start of the run to that of the next
+    RunInUse in_use_;  ///< the run's folder, until the start of the next run
     QProcess process_;
     QTimer timer_;
     QFile metrics_file_;

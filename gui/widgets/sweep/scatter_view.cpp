@@ -20,7 +20,7 @@ namespace {
 constexpr double kReach = 12;     ///< reach of the pointer in pixels
 constexpr double kDragStart = 4;  ///< pixels
 
-/// A distance of 1, 2 or 5 times a power of ten that puts about five ticks into the range.
+/// A tick distance of 1, 2 or 5 times a power of ten, for about five ticks in the range.
 double tick_distance(double length) {
     const double rough = length / 5;
     const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -56,7 +56,7 @@ void ScatterView::show_points(std::vector<PlotPoint> points, Axis x, Axis y) {
         point.y /= y_.unit;
     }
     frontier_ = gui::frontier(points_, x_.better, y_.better);
-    // Plans that do not fit may need many times what there is: those near the limit are in sight.
+    // Plans that do not fit may need many times the limit. Only those near it are in view.
     constexpr double kBeyondLimit = 1.25;
     const auto range_of = [&](const Axis& axis, auto figure) {
         if (points_.empty()) return PlotRange{};
@@ -133,7 +133,7 @@ void ScatterView::paintEvent(QPaintEvent*) {
     paint_drag(painter);
 }
 
-/// The layer is painted again when points, size or colours change; the chosen point is painted over
+/// Paints the layer again if points, size or colours have changed. The chosen point is painted over
 /// it.
 const QImage& ScatterView::plan_layer() {
     const double ratio = devicePixelRatioF();
@@ -183,7 +183,7 @@ void ScatterView::paint_axes(QPainter& painter) const {
     painter.drawText(QRectF(4, 1, width() - 8, metrics.height()), Qt::AlignLeft, y_.title);
 }
 
-/// The limits of axes that have one, with their words.
+/// The limits of axes, with their words.
 void ScatterView::paint_limit(QPainter& painter) const {
     const QRectF area = plot();
     painter.setPen(QPen(warning_colour(palette()), 1, Qt::DashLine));

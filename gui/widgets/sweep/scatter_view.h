@@ -15,9 +15,9 @@
 namespace debubble::gui {
 
 /// Any two figures of a sweep against each other: plans that fit, plans that are out of memory
-/// (crossed out), and the frontier of those that no plan beats.
+/// (crossed out), and the Pareto frontier.
 ///
-/// The wheel zooms at the pointer, beside the plot only the axis there; a drag zooms into its
+/// The wheel zooms at the pointer, outside the plot only the axis there; a drag zooms into its
 /// rectangle, Shift+drag moves, and a double click or Home shows all.
 class ScatterView : public QWidget {
     Q_OBJECT
@@ -29,22 +29,22 @@ public:
         QString title;
         Better better = Better::Neither;
         double unit = 1;                   ///< unit by which figures are divided
-        std::optional<double> limit = {};  ///< drawn as a line, in the figures' own unit
+        std::optional<double> limit = {};  ///< drawn as a line; in the figures' own unit
     };
     void show_points(std::vector<PlotPoint> points, Axis x, Axis y);
     void select_row(std::optional<std::size_t> row);
     /// The plan of a row in words, for tips.
     std::function<QString(std::size_t)> words_of_row;
-    /// The row whose plan is the one that is open; nothing if no row is.
+    /// The row of the open plan; nothing if there is none.
     void mark_row(std::optional<std::size_t> row);
-    /// The colour of each row, by a value of the plan; empty: all have one colour.
+    /// The colour of each row, by a value of its plan; empty: one colour for all.
     void colour_rows(std::vector<QColor> colours);
-    /// Whether the points are of another ground than the open scenario, and pale.
+    /// Whether the points are of another scenario than the open one, and pale.
     void set_stale(bool stale);
     const std::vector<std::size_t>& frontier() const { return frontier_; }
     std::size_t point_count() const { return points_.size(); }
 
-    /// Shows all points again.
+    /// Resets the zoom to all points.
     void show_all() { show_ranges(x_whole_, y_whole_); }
     bool shows_all() const { return x_range_ == x_whole_ && y_range_ == y_whole_; }
 
@@ -84,9 +84,9 @@ private:
     std::vector<std::size_t> frontier_;
     Axis x_;
     Axis y_;
-    PlotRange x_range_;  ///< in sight
+    PlotRange x_range_;  ///< visible range
     PlotRange y_range_;
-    PlotRange x_whole_;  ///< of all points
+    PlotRange x_whole_;  ///< range of all points
     PlotRange y_whole_;
     Drag drag_ = Drag::None;
     QPointF pressed_at_;

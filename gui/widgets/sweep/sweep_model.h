@@ -20,10 +20,10 @@ public:
         filter_ = filter;
         refresh();
     }
-    /// Tells the view that the table's rows have changed.
+    /// Notifies the view of changed rows in the table.
     void refresh();
     const std::vector<std::size_t>& order() const { return order_; }
-    /// Whether the rows are of another ground than the open scenario, and grey.
+    /// Whether the rows are of another scenario than the open one, and grey.
     void set_stale(bool stale);
 
     int rowCount(const QModelIndex& parent) const override;

@@ -9,7 +9,7 @@
 
 namespace debubble::gui {
 
-/// The grid of the scenario.
+/// The page of sweeps and searches over a grid.
 class SweepPage : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::SweepPage)
 
@@ -34,7 +34,7 @@ public:
                 .key = QKeySequence("Alt+2"),
                 .tip = tr("In the middle of the window"),
                 .keys = {{tr("wheel"),
-                          tr("zoom at the pointer; beside the plot, of the axis there alone")},
+                          tr("zoom at the pointer; outside the plot, only the axis there")},
                          {tr("drag"), tr("zoom into a rectangle; Shift+drag moves")},
                          {"Home", tr("show all plans; so does a double click")}},
                 .scrolls = true};
@@ -61,7 +61,7 @@ private:
         if (ground.file != host_.session().history().now().file)
             return host_.messages().warn(tr("These plans are of %1, which is not open")
                                              .arg(QString::fromStdString(title_of(ground.file))));
-        host_.uncover_plan();  // the sweep stays in front
+        host_.uncover_plan();  // the page of the sweep stays
         host_.session().set_keys(ground, keys, tr("point %1").arg(what));
     }
 

@@ -24,7 +24,7 @@
 namespace debubble::gui {
 namespace {
 
-/// The folder of the last sweeps' files; older ones are removed.
+/// The folder with the files of the last sweeps; older files are removed.
 std::filesystem::path results_folder() {
     constexpr std::size_t kMostKept = 50;
     const std::filesystem::path folder =
@@ -61,7 +61,7 @@ void SweepPanel::set_scenario(const ScenarioText& source) {
     if (isVisible()) show_grid();
 }
 
-/// A grid that the person has typed stays.
+/// A grid that the user has typed stays.
 void SweepPanel::show_grid() {
     const QString typed = grid_->toPlainText();
     if (!typed.isEmpty() && typed != grid_shown_) return;
@@ -145,7 +145,7 @@ void SweepPanel::poll() {
     Q_EMIT finished();
 }
 
-/// Of a scenario that has changed since, the best plan is named and not taken.
+/// If the scenario has changed since, the best plan is named but not opened.
 void SweepPanel::take_best() {
     const sim::SearchResult& found = run_->found();
     const bool any = found.best.has_value();
@@ -164,8 +164,8 @@ void SweepPanel::show_progress(const SweepRun::Progress& progress) {
     QString text = tr("%1 of %2 plans, %3 fit").arg(progress.done).arg(progress.total).arg(fit);
     if (run_->asked() == Ask::BestPlan)
         text = tr("%1 of %2 plans settled").arg(progress.done).arg(progress.total);
-    if (const std::size_t twins = table_.twins(); twins > 0)
-        text += tr("; %1 are the same plan as another one and listed once").arg(twins);
+    if (const std::size_t duplicates = table_.duplicates(); duplicates > 0)
+        text += tr("; %1 are the same plan as another one and listed once").arg(duplicates);
     if (progress.found > 0) text += tr("; %1 from an earlier sweep").arg(progress.found);
     if (progress.left) text += tr("; %1 s left").arg(progress.left->count());
     if (progress.state == SweepRun::State::Stopped) text += tr("; stopped");
@@ -176,7 +176,7 @@ void SweepPanel::show_progress(const SweepRun::Progress& progress) {
     show_staleness();
 }
 
-/// Rows of a scenario that has changed since are grey, and say what they are of.
+/// If the scenario has changed since, the rows are grey, with the former values.
 void SweepPanel::show_staleness() {
     if (table_.columns().empty()) {
         if (!counted_.isEmpty()) state_->setText(counted_);
@@ -263,7 +263,7 @@ void SweepPanel::choose_row(std::size_t row) {
     const auto at = std::ranges::find(order, row) - order.begin();
     if (at < std::ssize(order)) view_->selectRow(int(at));
     const sim::SweepRow& plan = table_.rows()[row];
-    // What has no bearing on the rows, such as a comment, is not taken back.
+    // Changes without an effect on the rows, such as a comment, are kept.
     Q_EMIT chosen(stale_ ? swept_ : source_, run_->grid().sweep.point(plan.index),
                   QString::fromStdString(table_.plan_of(row)));
 }

@@ -23,8 +23,8 @@ namespace debubble::gui {
 class ScatterView;
 class SweepModel;
 
-/// Every plan of a grid, or its best ones: the grid, its progress, and a table and a plot that show
-/// the same rows.
+/// Every plan of a grid, or its best ones: the grid, the progress, and a table and a plot of the
+/// same rows.
 class SweepPanel : public QWidget {
     Q_OBJECT
 
@@ -32,11 +32,11 @@ public:
     explicit SweepPanel(QWidget* parent = nullptr);
     ~SweepPanel() override;
 
-    /// Sets the scenario of the grid; its own grid is shown if the person has typed none.
+    /// Sets the scenario of the grid, and shows its own grid if the user has typed none.
     void set_scenario(const ScenarioText& source);
     /// Predicts every plan of the grid.
     void start() { begin(Ask::EveryPlan); }
-    /// Finds the best plan of the grid and takes it, unless the scenario has changed meanwhile.
+    /// Finds the best plan of the grid and opens it, unless the scenario has changed meanwhile.
     void search() { begin(Ask::BestPlan); }
     void stop();
     bool is_running() const;
@@ -46,11 +46,10 @@ public:
     void write_csv(const QString& file);
 
 Q_SIGNALS:
-    /// A plan is to be shown; `keys` are the values that it sets in `ground`, the scenario that was
-    /// swept.
+    /// The user chose a plan: `keys` are its values in `ground`, the swept scenario.
     void chosen(const debubble::gui::ScenarioText& ground,
                 const std::vector<debubble::scenarios::Override>& keys, const QString& what);
-    void opened();  ///< the chosen plan is to be looked at in the timeline
+    void opened();  ///< the chosen plan is to be shown in the timeline
     void failed(const std::vector<debubble::Diagnostic>& mistakes);
     void finished();
 
@@ -75,7 +74,7 @@ private:
     ScenarioText source_;
     ScenarioText swept_;    ///< the scenario of the rows
     QString counted_;       ///< the progress in words
-    bool stale_ = false;    ///< whether the rows are of another ground than source_
+    bool stale_ = false;    ///< whether the rows are of another scenario than source_
     ScenarioText grid_of_;  ///< the scenario whose grid is shown
     QString grid_shown_;    ///< its grid
     std::unique_ptr<SweepRun> run_;
@@ -87,7 +86,7 @@ private:
     QPlainTextEdit* grid_ = nullptr;
     QPushButton* start_ = nullptr;
     QPushButton* search_ = nullptr;
-    QLabel* best_ = nullptr;  ///< what a search found
+    QLabel* best_ = nullptr;  ///< the result of a search
     QProgressBar* progress_ = nullptr;
     QLabel* state_ = nullptr;
     QLineEdit* filter_ = nullptr;

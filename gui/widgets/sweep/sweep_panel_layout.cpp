@@ -16,7 +16,7 @@
 #include "gui/widgets/sweep/sweep_model.h"
 #include "gui/widgets/sweep/sweep_panel.h"
 
-/// The parts of the panel, their places, and what they do.
+/// The parts of the panel, their positions and connections.
 namespace debubble::gui {
 namespace {
 

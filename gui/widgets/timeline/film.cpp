@@ -18,13 +18,13 @@
 namespace debubble::gui {
 namespace {
 
-constexpr int kGifFrames = 10;    ///< a second: a GIF counts time in hundredths
-constexpr int kVideoFrames = 25;  ///< a second
-constexpr int kHeld_s = 2;        ///< the last frame stays
+constexpr int kGifFrames = 10;    ///< per second, since a GIF counts time in hundredths
+constexpr int kVideoFrames = 25;  ///< per second
+constexpr int kHeld_s = 2;        ///< time of the last frame
 constexpr std::size_t kSamples = 6;
 constexpr int kDeadline = 60'000;  ///< ms for ffmpeg to take a frame, and to end
 
-/// The frames of a film, painted one after another.
+/// Paints the frames of a film, one after another.
 class Frames {
 public:
     explicit Frames(Film film) : film_(std::move(film)) {
@@ -53,7 +53,7 @@ private:
     QImage image_;
 };
 
-/// Tells after each frame, and gives up when the film is no longer wanted.
+/// Reports the progress after each frame, and gives up after a stop request.
 class Progress {
 public:
     Progress(std::size_t frames, const std::stop_token& stop,
@@ -105,7 +105,7 @@ void give(QProcess& ffmpeg, const QImage& image) {
         if (!ffmpeg.waitForBytesWritten(kDeadline)) fail(ffmpeg, ffmpeg.readAllStandardError());
 }
 
-/// VP9, as browsers and chats play it.
+/// Arguments for VP9, which browsers and chats play.
 QStringList ffmpeg_arguments(QSize size, const QString& to) {
     return {"-loglevel",
             "error",

@@ -16,7 +16,7 @@ inline QRectF to_qt(Rect r) {
     return {r.x, r.y, r.width, r.height};
 }
 
-/// The scale of the text around the lanes: 1 for the letters of 9 points that most desktops have.
+/// The scale of the text around the lanes: 1 for a font of 9 points, as on most desktops.
 double text_scale(const QFont& font);
 
 /// The positions of a timeline's parts in a widget, in device-independent pixels.

@@ -98,8 +98,8 @@ struct GifWriter::Stream {
         check(EGifPutExtensionTrailer(file));
     }
 
-    /// The palette's entry that is nearest to a colour. A picture has few colours, and each is
-    /// looked up once.
+    /// The palette's entry nearest to a colour. A picture has few colours, and each is looked up
+    /// once.
     GifByteType index_of(std::uint32_t pixel) {
         const auto [known, added] = indices.try_emplace(pixel & 0xffffffU);
         if (!added) return known->second;
@@ -116,7 +116,7 @@ struct GifWriter::Stream {
         return known->second;
     }
 
-    /// The rectangle in which two frames differ; a pixel where they do not.
+    /// The rectangle in which two frames differ; a single pixel if they are equal.
     Patch changed(const std::vector<GifByteType>& frame) const {
         if (before.empty()) return {0, 0, width, height};
         int left = width;
@@ -163,7 +163,7 @@ struct GifWriter::Stream {
     int height;
     std::vector<GifColorType> palette;
     std::unordered_map<std::uint32_t, GifByteType> indices;
-    std::vector<GifByteType> before;  ///< the frame before, as indices of the palette
+    std::vector<GifByteType> before;  ///< the previous frame, as indices into the palette
     std::string bytes;
     GifFileType* file = nullptr;
 };

@@ -12,10 +12,10 @@
 
 namespace debubble::gui {
 
-/// Label fonts by pixel size, kept from frame to frame.
+/// Label fonts by pixel size, reused from frame to frame.
 using LabelFonts = std::map<int, TextMasks>;
 
-/// The look of a timeline, and the objects that are kept from one frame to the next.
+/// The look of a timeline, and the objects that its frames reuse.
 struct Look {
     Theme theme = Theme::Light;
     QFont font;

@@ -12,10 +12,10 @@ namespace debubble::gui {
 namespace {
 
 constexpr int kGutter = 170;
-constexpr int kBetween = 10;          ///< pixels between the lines of work and those of memory
+constexpr int kBetween = 10;          ///< pixels between lines of work and lines of memory
 constexpr double kMemoryShare = 0.2;  ///< of the width
 constexpr double kClick = 4;          ///< pixels below which a drag is a click
-constexpr double kMostLine = 24;      ///< height of a rank's line, if there are few
+constexpr double kMostLine = 24;      ///< greatest height of a rank's line
 
 QImage image_of(const std::vector<std::uint32_t>& pixels, std::size_t width) {
     const int lines = width == 0 ? 0 : int(pixels.size() / width);
@@ -103,14 +103,14 @@ void OverviewView::paintEvent(QPaintEvent*) {
     painter.fillRect(rect(), palette().color(QPalette::Base));
     painter.setPen(palette().color(QPalette::PlaceholderText));
     if (!document_) return painter.drawText(rect(), Qt::AlignCenter, tr("Nothing is open"));
-    // Lines that are lower than a pixel are averaged, so that none is left out.
+    // Lines lower than a pixel are averaged, so that none is left out.
     painter.setRenderHint(QPainter::SmoothPixmapTransform,
                           double(document_->devices.size()) > work().height());
     if (!work_.isNull()) painter.drawImage(work(), work_);
     if (!memory_.isNull()) painter.drawImage(memory(), memory_);
     const double per_device = work().height() / double(document_->devices.size());
     const double letters = fontMetrics().height();
-    double free_from = 0;  // words of narrow bands would lie over each other
+    double free_from = 0;  // words of narrow bands would overlap
     for (const RankBand& band : bands_) {
         const double top = work().top() + per_device * double(band.first);
         const double bottom = work().top() + per_device * double(band.last + 1);
@@ -138,7 +138,7 @@ void OverviewView::paint_brush(QPainter& painter, double a, double b) {
         QRectF(work().left(), std::min(a, b), memory().right() - work().left(), std::abs(b - a)));
 }
 
-/// The line of a rank's first device; empty for a rank that there is not.
+/// The line of a rank's first device; empty for an unknown rank.
 QRectF OverviewView::line_of(int rank) const {
     const std::vector<Device>& devices = document_->devices;
     const auto at = std::ranges::find(devices, Rank{rank}, &Device::rank);

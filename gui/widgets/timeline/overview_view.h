@@ -13,9 +13,9 @@
 
 namespace debubble::gui {
 
-/// All ranks of a timeline at once: a line of pixels each, with their memory beside, and brackets
-/// around neighbours that are alike. A brush over some lines shows the rows of these ranks alone, a
-/// click those of the band below it.
+/// All ranks of a timeline at once: a line of pixels each, with their memory at the right, and
+/// brackets around similar neighbours. A brush over some lines shows only the rows of these ranks,
+/// a click those of the band under it.
 class OverviewView : public QWidget {
     Q_OBJECT
 
@@ -25,7 +25,7 @@ public:
 
     void set_document(Document document);
     const std::vector<RankBand>& bands() const { return bands_; }
-    /// Marks the ranks whose rows are shown; nothing where all are.
+    /// Marks the ranks with rows; nothing if all have them.
     void set_brush(std::optional<std::pair<int, int>> ranks);
 
 Q_SIGNALS:

@@ -24,8 +24,8 @@ namespace {
 constexpr std::size_t kWorthSharing = 1'000'000;  ///< pixels, which take some 3 ms
 constexpr double kPageColumns = 2;      ///< columns of blended lanes for each unit of a page
 constexpr int kSmallestOnPage = 5;      ///< small, since a page can be enlarged
-constexpr double kStaleVeil = 0.45;     ///< opacity over lanes of a plan that is out of date
-constexpr double kMostOnPage = 40'000;  ///< bars of all rows that are drawn one by one
+constexpr double kStaleVeil = 0.45;     ///< opacity over lanes of an outdated plan
+constexpr double kMostOnPage = 40'000;  ///< most bars of all rows that are drawn singly
 
 const std::vector<float>& utilisation_for(const Scene& scene, const TimeAxis& whole, Look& look) {
     const Layer& main = scene.main;
@@ -53,7 +53,7 @@ double digit_of(const QFont& font) {
 
 double text_scale(const QFont& font) {
     constexpr double kUsualPixels = 12;
-    constexpr double kMost = 2.5;  // the lanes need room too
+    constexpr double kMost = 2.5;  // a limit that leaves room for the lanes
     return std::clamp(QFontInfo(font).pixelSize() / kUsualPixels, 1.0, kMost);
 }
 
@@ -84,7 +84,7 @@ View view_of_page(QSize size, const Scene& scene, const ViewState& state, Look& 
     return view;
 }
 
-/// Rows cut off at a line: pinned rows hide rows that scroll beneath them.
+/// The visible rows. Pinned rows hide the rows that scroll under them.
 class Rows {
 public:
     Rows(const Canvas& canvas, const Scene& scene, const View& view, double ratio)
@@ -138,7 +138,7 @@ void paint_rows(const Canvas& canvas, const Scene& scene, const View& view, doub
     }
 }
 
-/// Fills what the rows do not cover.
+/// Fills the pixels that no row covers.
 void paint_ground(const Canvas& canvas, const Scene& scene, const View& view, double ratio) {
     const auto pixels = [&](double of) { return static_cast<int>(std::lround(of * ratio)); };
     const int left = pixels(view.geometry.gutter());
@@ -187,7 +187,7 @@ std::string svg_of(QSize size, const Scene& scene, const ViewState& state, Look&
     View view = view_of_page(size, scene, state, look);
     view.means.tips = true;
     view.means.columns = 1;
-    view.means.labels.digit = LabelFont().digit;  // the file names its own font
+    view.means.labels.digit = LabelFont().digit;  // the file names its own font, not the widget's
     std::ostringstream out;
     write_svg(picture_of(scene, state, view), size.width(), size.height(), out);
     return std::move(out).str();

@@ -12,8 +12,8 @@ namespace debubble::gui {
 /// view's.
 void paint_frame(QImage& image, const Scene& scene, const ViewState& state, Look& look);
 
-/// Paints the same as shapes and text, for a page; lanes with too many bars become an image. The
-/// painter's units are those of the view, `size` of them.
+/// Paints the same as shapes and text, for a page. Lanes with too many bars become an image. The
+/// painter's units are those of the view, whose size is `size`.
 void paint_page(QPainter& painter, QSize size, const Scene& scene, const ViewState& state,
                 Look& look);
 

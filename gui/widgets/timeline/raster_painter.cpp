@@ -17,7 +17,7 @@ void RasterPainter::paint(const Canvas& canvas, const Steps& steps, double dy) {
         const std::vector<float>& from = steps.levels[i].tops;
         levels_[i].fill = steps.levels[i].fill;
         levels_[i].tops.resize(from.size());
-        // As x() does, but for many at once: no call, so that the compiler vectorises it.
+        // Like x(), but without a call, so that the compiler vectorises the loop.
         const auto scale = static_cast<float>(scale_);
         const auto shift = static_cast<float>(dy * scale_);
         std::ranges::transform(from, levels_[i].tops.begin(), [=](float top) {
@@ -66,7 +66,7 @@ void RasterPainter::paint(const Canvas& canvas, const Shapes& shapes, double dy)
                                  static_cast<int>((text.at.y + dy) * scale_ - mask.height / 2.0),
                                  mask, text.ink);
                        },
-                       [](const auto&) {},  // no row has them
+                       [](const auto&) {},  // rows have no other shapes
                    },
                    shape);
 }

@@ -7,14 +7,14 @@
 namespace debubble::gui {
 
 /// Translates the shapes of rows into pixels, many times faster than QPainter: areas, columns,
-/// hatches, steps and labels. Lines and dots are QPainter's.
+/// hatches, steps and labels. Lines and dots are left to QPainter.
 class RasterPainter {
 public:
-    /// `scale` pixels of the canvas make one of the shapes'.
+    /// One pixel of the shapes is `scale` pixels of the canvas.
     RasterPainter(double scale, const QFont& font, LabelFonts& fonts)
         : scale_(scale), font_(font), fonts_(fonts) {}
 
-    /// The canvas's left edge is that of the shapes; `dy` is added to their y.
+    /// The left edges of the canvas and the shapes are equal; `dy` is added to the shapes' y.
     void paint(const Canvas& canvas, const Shapes& shapes, double dy);
 
 private:
@@ -26,7 +26,7 @@ private:
     double scale_;
     QFont font_;
     LabelFonts& fonts_;
-    std::vector<StepLevel> levels_;  ///< kept for its memory
+    std::vector<StepLevel> levels_;  ///< reused, which saves allocations
 };
 
 }  // namespace debubble::gui

@@ -80,7 +80,7 @@ public:
             x -= text.anchor == Anchor::Middle ? width / 2 : width;
         }
         painter_.setPen(colour(text.ink));
-        // Letters whose lines meet those of pixels are crisp.
+        // Letters on whole pixels are crisp.
         painter_.drawText(QPointF(std::round(x), std::round(text.at.y + metrics.capHeight() / 2)),
                           words);
     }

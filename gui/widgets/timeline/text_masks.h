@@ -10,7 +10,8 @@
 
 namespace debubble::gui {
 
-/// Labels of bars, each rendered once: a frame has thousands of them, but few different texts.
+/// Labels of bars, each text rendered once: a frame has thousands of labels, but few different
+/// texts.
 class TextMasks {
 public:
     /// `font` has its pixel size in device pixels.

@@ -59,7 +59,7 @@ private:
     std::size_t row_;
 };
 
-/// The parts are made as they are asked for, and live as long as the timeline.
+/// The accessible parts of a timeline, made on demand, which live as long as the timeline.
 class AccessibleTimeline : public QAccessibleWidget {
 public:
     explicit AccessibleTimeline(TimelineView* view)

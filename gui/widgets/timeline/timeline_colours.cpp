@@ -2,8 +2,9 @@
 
 #include "gui/widgets/timeline/timeline_view.h"
 
-/// The colours of what is shown. Those of a long trace are made by a worker, so that no key waits
-/// for them: until then the ones before stay, and a new trace is drawn by its kinds of work alone.
+/// The colours of the shown documents. A worker makes those of a long trace, so that no key waits
+/// for them. Meanwhile the previous colours stay, and a new trace is drawn by its kinds of work
+/// alone.
 namespace debubble::gui {
 namespace {
 
@@ -32,19 +33,19 @@ ColourScheme TimelineView::scheme_of(Side side) const {
 }
 
 TimelineView::Colours TimelineView::colours_of(const ColourQuestion& question) {
-    Colours made{question.main, question.other, {}, {}, {}};
-    made.of_main = colour(*question.main, question.scheme);
-    if (!question.other) return made;
-    made.of_other = colour(*question.other, question.other_scheme);
-    if (question.errors) made.of_errors = colour(*question.main, *question.errors);
-    return made;
+    Colours colours{question.main, question.other, {}, {}, {}};
+    colours.of_main = colour(*question.main, question.scheme);
+    if (!question.other) return colours;
+    colours.of_other = colour(*question.other, question.other_scheme);
+    if (question.errors) colours.of_errors = colour(*question.main, *question.errors);
+    return colours;
 }
 
-void TimelineView::take_colours(Colours made) {
-    if (made.main != scene_.main.document || made.other != scene_.other.document) return;
-    scene_.main.colouring = std::move(made.of_main);
-    scene_.other.colouring = std::move(made.of_other);
-    scene_.error_colouring = std::move(made.of_errors);
+void TimelineView::take_colours(Colours colours) {
+    if (colours.main != scene_.main.document || colours.other != scene_.other.document) return;
+    scene_.main.colouring = std::move(colours.of_main);
+    scene_.other.colouring = std::move(colours.of_other);
+    scene_.error_colouring = std::move(colours.of_errors);
     viewport()->update();
     Q_EMIT coloured();
 }
@@ -71,7 +72,7 @@ void TimelineView::colour_again() {
     std::size_t spans = scene_.main.document->trace.spans.size();
     if (scene_.other) spans += scene_.other.document->trace.spans.size();
     if (spans <= kMostColouredHere) return colour_now();
-    if (!has_colours()) scene_.error_colouring = nullptr;  // it is of the document before
+    if (!has_colours()) scene_.error_colouring = nullptr;  // it belongs to the previous document
     colourer_->ask(colour_question());
 }
 
@@ -80,7 +81,7 @@ void TimelineView::colour_now() {
     take_colours(colours_of(colour_question()));
 }
 
-void TimelineView::light(Lit lit) {
+void TimelineView::light(Highlight lit) {
     if (!lit.any() && !scene_.lit.any()) return;
     scene_.lit = std::move(lit);
     colour_again();

@@ -48,7 +48,7 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_B:
             return event->modifiers() & Qt::ShiftModifier ? previous_bubble() : next_bubble();
         case Qt::Key_Return:
-        case Qt::Key_Enter: return go_to_end_of_wait();
+        case Qt::Key_Enter: return go_to_ending_action();
         case Qt::Key_M: return mark();
         case Qt::Key_Space: return toggle_play();
         case Qt::Key_C: return toggle_critical_path();
@@ -178,7 +178,7 @@ void TimelineView::toggle(std::set<int>& ranks, int rank) {
     changed();
 }
 
-/// If a key asks for it, the menu is that of the row with the selection.
+/// By key, the menu is that of the selection's row.
 void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
     const bool by_key = event->reason() == QContextMenuEvent::Keyboard;
     const int y = geometry().row_y(scene_.layout, event->y(), state_.scroll);
@@ -201,7 +201,7 @@ void TimelineView::contextMenuEvent(QContextMenuEvent* event) {
     if (document.link_table) add(tr("Show its links"), state_.rows.link_use);
     add(tr("Keep at the top"), state_.rows.pinned);
     add(tr("Make thin"), state_.rows.collapsed);
-    QAction* folds = menu.addAction(tr("Fold ranks alike"), this, &TimelineView::toggle_folding);
+    QAction* folds = menu.addAction(tr("Fold similar ranks"), this, &TimelineView::toggle_folding);
     folds->setCheckable(true);
     folds->setChecked(state_.rows.fold_alike && state_.rows.unfolded.empty());
     if (state_.rows.only)
@@ -254,7 +254,7 @@ bool TimelineView::viewportEvent(QEvent* event) {
     return true;
 }
 
-/// The nearest edge of a bar within a few pixels, on the row under the pointer.
+/// The instant of the nearest edge of a bar within a few pixels, on the row under the pointer.
 Instant TimelineView::snapped(QPointF at) const {
     const int y = geometry().row_y(scene_.layout, static_cast<int>(at.y()), state_.scroll);
     return snap(scene_, state_.axis, axis_x(at), y);

@@ -5,7 +5,7 @@
 #include "gui/viewmodel/timeline/playing.h"
 #include "gui/widgets/timeline/timeline_view.h"
 
-/// A step that is played.
+/// Playing a step.
 namespace debubble::gui {
 namespace {
 
@@ -24,7 +24,7 @@ void TimelineView::toggle_play() {
     viewport()->update();
 }
 
-/// One frame: the cursor runs on, and the view follows it page by page.
+/// Advances the cursor by one frame; the view follows it page by page.
 void TimelineView::play_on() {
     if (!scene_.main || !scene_.cursor) return play_timer_.stop();
     const double wall_s = double(played_at_.restart()) / 1e3;

@@ -7,7 +7,7 @@
 #include "gui/viewmodel/timeline/waits.h"
 #include "gui/widgets/timeline/timeline_view.h"
 
-/// What is selected, and the ways from one selection to another.
+/// The selection, and navigation from one selection to another.
 namespace debubble::gui {
 
 void TimelineView::search(const QString& query) {
@@ -46,7 +46,7 @@ void TimelineView::mark() {
     changed();
 }
 
-/// Clears the cursor first, then the selection, then the marks.
+/// Clears the cursor, or else the selection, or else the marks.
 void TimelineView::clear() {
     if (scene_.cursor) {
         stop_playing();
@@ -60,7 +60,7 @@ void TimelineView::clear() {
 
 void TimelineView::select(const Selection& selection) {
     state_.selection = selection;
-    if (scene_.comparison && state_.comparison.alignment == Alignment::SelectedOp) place_layers();
+    if (scene_.comparison && state_.comparison.alignment == Alignment::SelectedOp) align_layers();
     Q_EMIT span_selected(state_.selection);
     changed();
 }
@@ -86,14 +86,14 @@ void TimelineView::step_op(int by) {
 }
 
 void TimelineView::step_bubble(int by) {
-    const auto next = bubble_beside(scene_, state_.selection, by);
+    const auto next = neighbour_bubble(scene_, state_.selection, by);
     if (!next) return;
     state_.measured.reset();
     select(*next);
     show_selected();
 }
 
-void TimelineView::go_to_end_of_wait() {
+void TimelineView::go_to_ending_action() {
     const auto* bubble = std::get_if<BubbleRef>(&state_.selection);
     if (bubble == nullptr || !scene_.main) return;
     const TimelineDocument& document = *scene_.main.document;
@@ -104,7 +104,7 @@ void TimelineView::go_to_end_of_wait() {
     }
 }
 
-/// Moves the view as little as it takes to bring the selection into it.
+/// Moves the view as little as possible to make the selection visible.
 void TimelineView::show_selected() {
     const auto range = range_of(scene_, state_.selection);
     if (!range) return;
@@ -145,7 +145,7 @@ void TimelineView::show_every_rank() {
     changed();
 }
 
-/// Folds what was opened as well.
+/// Folds opened runs as well.
 void TimelineView::toggle_folding() {
     state_.rows.fold_alike = !state_.rows.fold_alike || !state_.rows.unfolded.empty();
     state_.rows.unfolded.clear();

@@ -24,7 +24,7 @@ Theme theme_of(const QPalette& palette) {
 TimelineView::TimelineView(QWidget* parent) : QAbstractScrollArea(parent) {
     setFocusPolicy(Qt::StrongFocus);
     setFrameShape(QFrame::NoFrame);
-    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the map shows where the view is
+    setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);  // the map shows the position of the view
     setAccessibleName(tr("Timeline"));
     setMinimumSize(360, 140);
     viewport()->setMouseTracking(true);
@@ -85,7 +85,7 @@ void TimelineView::set_stale(bool stale) {
     viewport()->update();
 }
 
-/// Choices in another document mean nothing in this one.
+/// Forgets choices that refer to the previous document.
 void TimelineView::forget_choices() {
     state_.selection = {};
     state_.measured.reset();
@@ -95,14 +95,14 @@ void TimelineView::forget_choices() {
 }
 
 void TimelineView::show_again() {
-    place_layers();
+    align_layers();
     colour_again();
     lay_out_again();
     changed();
 }
 
-/// Places the start of the other layer, and sets the range that the axis can show.
-void TimelineView::place_layers() {
+/// Aligns the other layer, and sets the whole range of the axis.
+void TimelineView::align_layers() {
     if (!scene_.main) return;
     const TimelineDocument& document = *scene_.main.document;
     if (scene_.comparison)
@@ -140,7 +140,7 @@ void TimelineView::set_state(ViewState state) {
     state_ = std::move(state);
     // The state may belong to another document, and its selection may not exist here.
     if (!range_of(scene_, state_.selection)) state_.selection = {};
-    place_layers();
+    align_layers();
     if (other_colours) colour_again();
     const int scroll = state_.scroll;
     lay_out_again();
@@ -164,13 +164,13 @@ std::vector<Detail> TimelineView::details() const {
 }
 
 template <class Paint>
-void TimelineView::laid_out_for(QSize size, Paint&& paint) {
+void TimelineView::with_layout_for(QSize size, Paint&& paint) {
     if (scene_.main && !has_colours()) colour_now();
     const ViewState before = state_;
     const RowLayout layout = scene_.layout;
     const Geometry drawn = geometry_of(size);
     state_.axis.resize(drawn.lanes_width());
-    // A page that is as high as its rows leaves no room for higher ones.
+    // On a page as high as its rows, the rows keep their height.
     if (scene_.main)
         scene_.layout = size == export_size() ? layout_of_page()
                                               : lay_out(*scene_.main.document, state_.rows,
@@ -185,17 +185,17 @@ void TimelineView::laid_out_for(QSize size, Paint&& paint) {
 QImage TimelineView::picture(QSize size, double ratio) {
     QImage image(size * ratio, QImage::Format_RGB32);
     image.setDevicePixelRatio(ratio);
-    laid_out_for(size, [&] { paint_frame(image, scene_, state_, look_); });
+    with_layout_for(size, [&] { paint_frame(image, scene_, state_, look_); });
     return image;
 }
 
 void TimelineView::paint_page(QPainter& painter, QSize size) {
-    laid_out_for(size, [&] { gui::paint_page(painter, size, scene_, state_, look_); });
+    with_layout_for(size, [&] { gui::paint_page(painter, size, scene_, state_, look_); });
 }
 
 std::string TimelineView::svg(QSize size) {
     std::string text;
-    laid_out_for(size, [&] { text = svg_of(size, scene_, state_, look_); });
+    with_layout_for(size, [&] { text = svg_of(size, scene_, state_, look_); });
     return text;
 }
 
@@ -213,7 +213,7 @@ Film TimelineView::film(QSize size) {
     look.theme = look_.theme;
     look.font = look_.font;
     Film film;
-    laid_out_for(size, [&] { film = {scene_, state_, look, size}; });
+    with_layout_for(size, [&] { film = {scene_, state_, look, size}; });
     return film;
 }
 
@@ -269,7 +269,7 @@ void TimelineView::scrollContentsBy(int, int) {
     changed();
 }
 
-/// Zooms about the pointer if it is over the lanes, else about the middle.
+/// Zooms at the pointer if it is over the lanes, else at the middle.
 void TimelineView::zoom(double factor) {
     const bool pointed = viewport()->underMouse() && geometry().lanes().contains(pointer_);
     state_.axis.zoom(factor, pointed ? axis_x(pointer_) : state_.axis.width() / 2);
@@ -292,8 +292,7 @@ void TimelineView::fit() {
 void TimelineView::focus_selection() {
     const auto range = state_.measured ? state_.measured : range_of(scene_, state_.selection);
     if (!range) return fit();
-    // The first call moves the selection to the middle; if it is there already, it fills the
-    // window.
+    // The first call centres the selection; the second one fits it into the window.
     const TimeAxis before = state_.axis;
     const Duration half = state_.axis.shown().length() / 2;
     const Instant middle = range->begin + range->length() / 2;

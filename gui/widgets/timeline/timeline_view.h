@@ -20,7 +20,7 @@
 
 namespace debubble::gui {
 
-/// A timeline: a row per device with bars, bubbles and memory; a map of the whole on top.
+/// A timeline: a row per device with bars, bubbles and memory, and a map of the whole step.
 ///
 /// Keys: W/S zoom, A/D pan, F centre the selection and then fit it, `.` and `,` the next and the
 /// previous op, B the next bubble (Shift+B the one before), Enter the action that ends the selected
@@ -34,12 +34,12 @@ public:
     explicit TimelineView(QWidget* parent = nullptr);
     ~TimelineView() override;
 
-    /// Spans that are coloured at once; more are given to a worker.
+    /// The most spans that are coloured at once; a worker colours more.
     static constexpr std::size_t kMostColouredHere = 100'000;
 
-    /// Shows another plan: the view stays where it is if it can.
+    /// Shows another plan, with the same view if possible.
     void set_document(Document document);
-    /// Shows the plan before, faint below the bars of this one; nullptr removes it.
+    /// Shows the previous plan, faint below the bars of this one; nullptr removes it.
     void set_ghost(Document document);
 
     /// Shows A above B on one axis. `pairing` pairs these two.
@@ -49,29 +49,29 @@ public:
     void set_change(const QString& words, int good);
     /// Pales everything while the plan that is shown is not the one that is asked for.
     void set_stale(bool stale);
-    /// Shows what belongs to a part of the bill in full, and pales the rest; without spans, all.
-    void light(Lit lit);
+    /// Highlights the spans of a part of the bill and pales the rest; without spans, shows all in
+    /// full.
+    void light(Highlight lit);
 
     const Scene& scene() const { return scene_; }
     const ViewState& state() const { return state_; }
     void set_state(ViewState state);
 
-    /// The place of a row of the layout on the screen; empty if it is out of sight, or no row.
+    /// The rectangle of a row on the screen; empty if it is not visible or not a row.
     QRect row_on_screen(std::size_t row) const;
-    /// The measured range, or else the selection, in words; empty if there is neither.
+    /// The details of the measured range, or else of the selection; empty without both.
     std::vector<Detail> details() const;
-    /// A picture of any size, as for an export.
+    /// A picture of any size, for exports.
     QImage picture(QSize size, double device_pixel_ratio);
     /// Paints the same as shapes and text; the painter's units are those of `size`.
     void paint_page(QPainter& painter, QSize size);
     /// The same as the text of an SVG file.
     std::string svg(QSize size);
-    /// What is in sight as a step that is played, for write_film(). An empty size means 1280 wide
-    /// and as high as the rows, but for very many.
+    /// The visible part of the step as a film, for write_film(). An empty size means 1280 wide and
+    /// as high as the rows, up to a limit.
     Film film(QSize size);
-    /// The size of an export: wide enough to be read on a page and at least as wide as the screen
-    /// shows; exactly as high as all rows, which have the room of that page. A picture of this size
-    /// cuts off no row.
+    /// The size of an export: wide enough for a page and at least as wide as on the screen, and
+    /// exactly as high as all rows in their layout for that page.
     QSize export_size() const;
 
 public Q_SLOTS:
@@ -83,40 +83,40 @@ public Q_SLOTS:
     void next_bubble() { step_bubble(1); }
     void previous_bubble() { step_bubble(-1); }
     /// Selects the action that ends the selected bubble.
-    void go_to_end_of_wait();
-    /// Searches and selects the first hit; searched() reports the number of hits, or what is wrong
-    /// with the query.
+    void go_to_ending_action();
+    /// Searches and selects the first hit; searched() reports the number of hits, or the mistake in
+    /// the query.
     void search(const QString& query);
     void next_hit() { step_hit(1); }
     void previous_hit() { step_hit(-1); }
     void focus_selection();
     void toggle_critical_path();
-    /// Lets memory lanes end at what is held, or at the limit again.
+    /// Scales memory lanes to the greatest held memory, or to the limit again.
     void toggle_memory_scale();
     void set_colour_by(debubble::gui::ColourBy by);
     void set_comparison_choices(const debubble::gui::ComparisonChoices& choices);
     void mark();
-    /// Lets a cursor run through the step from where it stands, or stops it.
+    /// Starts the cursor of the step from its position, or stops it.
     void toggle_play();
     void clear();
     void select(const debubble::gui::Selection& selection);
     /// Selects an action and moves it to the middle of the view.
     void show_action(const debubble::gui::SpanRef& action);
-    /// Shows the rows of these ranks, and of pinned ones, alone.
+    /// Shows only the rows of these ranks and of pinned ones.
     void show_ranks(int first, int last);
     void show_every_rank();
-    /// Gives the links of every rank lanes of their use, or not.
+    /// Shows or hides lanes for the use of every rank's links.
     void toggle_link_use();
-    /// Lets runs of ranks alike share a row, or not.
+    /// Folds runs of similar ranks into a row, or unfolds them.
     void toggle_folding();
 
 Q_SIGNALS:
     void span_selected(const debubble::gui::Selection& selection);
-    void peak_clicked(int rank);  ///< the peak of a rank's memory
+    void peak_clicked(int rank);  ///< the dot of a rank's memory peak was clicked
     void range_measured(const debubble::gui::TimeRange& range);
     void searched(qulonglong hits, const QString& mistake);
     void state_changed();
-    void coloured();  ///< the colours that were asked for are shown
+    void coloured();  ///< the requested colours are shown
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -164,15 +164,15 @@ private:
     bool has_colours() const;
     void colour_again();
     void colour_now();
-    void place_layers();
+    void align_layers();
     void show_again();
     void forget_choices();
     ColourScheme scheme_of(Side side) const;
     QSize least_page() const;
     RowLayout layout_of_page() const;  ///< precondition: there is a document
-    /// Calls paint() with everything laid out for another size.
+    /// Calls paint() with the layout for another size.
     template <class Paint>
-    void laid_out_for(QSize size, Paint&& paint);
+    void with_layout_for(QSize size, Paint&& paint);
     void changed();
     void zoom(double factor);
     void pan_to_map(double x);
@@ -196,7 +196,7 @@ private:
     QPointF dragged_to_;
     QPointF pointer_;
     QTimer play_timer_;
-    QElapsedTimer played_at_;                                        ///< the frame before
+    QElapsedTimer played_at_;                                        ///< time of the previous frame
     std::unique_ptr<LatestWins<ColourQuestion, Colours>> colourer_;  ///< last, since it calls back
 };
 

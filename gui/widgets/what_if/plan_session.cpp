@@ -7,7 +7,7 @@
 namespace debubble::gui {
 namespace {
 
-constexpr std::size_t kMostPlansKept = 4;  ///< plans kept; each may hold a million actions
+constexpr std::size_t kMostPlansKept = 4;  ///< most kept plans; each may have a million actions
 
 }  // namespace
 
@@ -41,7 +41,7 @@ void PlanSession::start(const ScenarioText& source) {
     history_.start(source);
     busy_ = true;
     debounce_.stop();
-    worker_->ask(source);  // not typed, so it is asked at once
+    worker_->ask(source);  // asked at once, since it was not typed
     Q_EMIT text_changed();
 }
 
@@ -97,7 +97,7 @@ void PlanSession::saved(const QString& file) {
         source.file = file.toStdString();
         history_.change(std::move(source), "file");
         history_.saved();
-        moved();  // paths in the text now start in another folder
+        moved();  // relative paths in the text now start in another folder
         return;
     }
     history_.saved();
@@ -112,13 +112,13 @@ void PlanSession::change(ScenarioText source, const std::string& what) {
 
 void PlanSession::moved() {
     busy_ = true;
-    worker_->forget();  // its answer is out of date
+    worker_->forget();  // its answer is outdated
     debounce_.start();
     Q_EMIT text_changed();
 }
 
 void PlanSession::take(Answer answer) {
-    // The text changed while the answer was on its way.
+    // The text has changed since the question.
     if (answer.source != history_.now()) return;
     busy_ = false;
     answer_ = std::move(answer);

@@ -13,8 +13,8 @@
 
 namespace debubble::gui {
 
-/// The open scenario, its history and its predictions: every change is predicted in a worker,
-/// kDebounce after the last key stroke.
+/// The open scenario, its history and its predictions. A worker predicts every change, kDebounce
+/// after the last key stroke.
 class PlanSession : public QObject {
     Q_OBJECT
 
@@ -24,23 +24,23 @@ public:
     static constexpr int kDebounce = 50;  ///< milliseconds
 
     const History& history() const { return history_; }
-    /// The answer to the present text, including its mistakes. While the worker works, it belongs
-    /// to an older text.
+    /// The answer to the present text, including its mistakes; to an older text while the worker
+    /// runs.
     const Answer& answer() const { return answer_; }
     bool is_busy() const { return busy_; }
-    /// The plan for comparison: the pinned one, or that before the last change.
+    /// The plan for comparison: the pinned one, or the one before the last change.
     std::shared_ptr<const PredictedPlan> reference() const;
     bool is_pinned() const { return pinned_ != nullptr; }
     const std::string& last_changed() const { return last_changed_; }
 
 public Q_SLOTS:
-    /// Starts with another scenario; nothing of the one before stays.
+    /// Starts with another scenario and a new history.
     void start(const debubble::gui::ScenarioText& source);
     /// Sets one field of the panel.
     void set_field(const QString& key, const QString& value);
-    /// Sets the text as it was typed.
+    /// Sets the typed text.
     void set_text(const QString& text);
-    /// Sets several keys of `ground` at once, such as those of a point of a sweep of it.
+    /// Sets several keys of `ground` at once, such as those of a point of its sweep.
     void set_keys(const ScenarioText& ground,
                   const std::vector<debubble::scenarios::Override>& keys, const QString& what);
     void undo();
@@ -49,9 +49,9 @@ public Q_SLOTS:
     void saved(const QString& file);
 
 Q_SIGNALS:
-    void text_changed();  ///< history() moved; the answer will follow
+    void text_changed();  ///< history() has changed; the answer follows
     void answered();
-    void refused(const QString& message);  ///< a field's value that no text can hold
+    void refused(const QString& message);  ///< no text can have a field's value
 
 private:
     void change(ScenarioText source, const std::string& what);

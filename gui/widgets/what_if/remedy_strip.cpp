@@ -14,13 +14,13 @@ RemedyStrip::RemedyStrip(QWidget* parent) : QFrame(parent) {
     title_ = new QLabel;
     row_->addWidget(title_);
     row_->addStretch();
-    worker_ = std::make_unique<LatestWins<Question, Found>>(
+    worker_ = std::make_unique<LatestWins<Question, Result>>(
         [](const Question& question, const std::stop_token& stop) {
-            return Found{question.source, remedies(question.source, question.now, stop)};
+            return Result{question.source, remedies(question.source, question.now, stop)};
         },
-        [this](Found found) {
+        [this](Result result) {
             QMetaObject::invokeMethod(
-                this, [this, found = std::move(found)] { show_remedies(found); },
+                this, [this, result = std::move(result)] { show_remedies(result); },
                 Qt::QueuedConnection);
         });
     hide();
@@ -28,7 +28,7 @@ RemedyStrip::RemedyStrip(QWidget* parent) : QFrame(parent) {
 
 RemedyStrip::~RemedyStrip() = default;
 
-void RemedyStrip::look_after(const Answer& answer) {
+void RemedyStrip::look_for_remedies(const Answer& answer) {
     if (asked_ == answer.source) return;
     forget();
     if (answer.plan && answer.plan->prediction.fits) return;
@@ -51,10 +51,10 @@ void RemedyStrip::clear() {
     hide();
 }
 
-void RemedyStrip::show_remedies(const Found& found) {
-    if (found.source != asked_) return;
+void RemedyStrip::show_remedies(const Result& result) {
+    if (result.source != asked_) return;
     clear();
-    for (const Remedy& remedy : found.remedies) {
+    for (const Remedy& remedy : result.remedies) {
         QStringList changes;
         for (const auto& [key, value] : remedy.changes)
             changes << tr("%1 to %2")
@@ -64,11 +64,11 @@ void RemedyStrip::show_remedies(const Found& found) {
         add(QString::fromStdString(remedy.words), tr("Sets %1; undo takes it back").arg(what),
             [this, remedy, what] { Q_EMIT chosen(with_remedy(asked_, remedy), what); });
     }
-    if (found.remedies.empty()) title_->setText(tr("No change of one field makes it fit"));
+    if (result.remedies.empty()) title_->setText(tr("No change of one field makes it fit"));
     add(tr("Search for the best plan"), tr("The fastest plan of the grid that fits"),
         [this] { Q_EMIT search_wanted(); });
     show();
-    Q_EMIT this->found();
+    Q_EMIT found();
 }
 
 void RemedyStrip::add(const QString& words, const QString& tip, const std::function<void()>& act) {

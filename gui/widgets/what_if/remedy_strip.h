@@ -16,8 +16,8 @@ class QLabel;
 
 namespace debubble::gui {
 
-/// Changes that would make the plan fit, or possible, each with what it costs; a click takes one.
-/// The last button searches the grid for a plan that fits. Hidden where nothing is wrong.
+/// Changes that would make the plan fit or possible, each with its cost; a click makes one. The
+/// last button searches the grid for a plan that fits. Hidden if the plan fits.
 class RemedyStrip : public QFrame {
     Q_OBJECT
 
@@ -25,36 +25,36 @@ public:
     explicit RemedyStrip(QWidget* parent = nullptr);
     ~RemedyStrip() override;
 
-    /// Looks for remedies of this answer, in a worker, if it needs any.
-    void look_after(const Answer& answer);
+    /// Looks for remedies for this answer, in a worker, if it needs any.
+    void look_for_remedies(const Answer& answer);
     void forget();
 
-    /// The panels beside it keep their width: buttons without room are cut off.
+    /// Small, so that the neighbouring panels keep their width; buttons without room are cut off.
     QSize minimumSizeHint() const override { return {0, QFrame::minimumSizeHint().height()}; }
 
 Q_SIGNALS:
-    /// A person takes a remedy: the scenario with it, and its name for undo.
+    /// The user chose a remedy: the changed scenario, and the remedy's name for undo.
     void chosen(const debubble::gui::ScenarioText& changed, const QString& what);
-    void search_wanted();  ///< no change of the plan helps: another plan is to be found
-    void found();          ///< the remedies of the last answer are shown, or there are none
+    void search_wanted();  ///< another plan is to be searched
+    void found();          ///< the remedies of the last answer are shown, if there are any
 
 private:
     struct Question {
         ScenarioText source;
         std::optional<sim::Prediction> now;
     };
-    struct Found {
+    struct Result {
         ScenarioText source;
         std::vector<Remedy> remedies;
     };
-    void show_remedies(const Found& found);
+    void show_remedies(const Result& result);
     void clear();
     void add(const QString& words, const QString& tip, const std::function<void()>& act);
 
     ScenarioText asked_;
     QLabel* title_ = nullptr;
     QHBoxLayout* row_ = nullptr;
-    std::unique_ptr<LatestWins<Question, Found>> worker_;  ///< last, since it calls back
+    std::unique_ptr<LatestWins<Question, Result>> worker_;  ///< last, since it calls back
 };
 
 }  // namespace debubble::gui

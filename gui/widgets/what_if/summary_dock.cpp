@@ -5,7 +5,7 @@
 
 namespace debubble::gui {
 
-/// The figures of what is on the screen.
+/// The dock with the figures of the screen.
 class SummaryDock : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::SummaryDock)
 

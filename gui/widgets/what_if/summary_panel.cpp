@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kShare = Qt::UserRole;
 
-/// Draws a bar in the background of the text, as long as the share of the step.
+/// Draws a bar behind the text, as long as the share of the step.
 class ShareDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -32,7 +32,7 @@ public:
         QStyledItemDelegate::paint(painter, option, index);
     }
 
-    /// A tree asks without a width, and would give every text one line.
+    /// The height for the column's width. A tree asks without a width, which would give one line.
     QSize sizeHint(const QStyleOptionViewItem& option, const QModelIndex& index) const override {
         const auto* tree = static_cast<const QTreeWidget*>(parent());
         QStyleOptionViewItem item = option;
@@ -71,8 +71,8 @@ void SummaryPanel::divide_width() {
     for (int row = 0; row < topLevelItemCount(); ++row)
         if (const QTreeWidgetItem* item = topLevelItem(row); !item->isFirstColumnSpanned())
             widest = std::max(widest, fontMetrics().horizontalAdvance(item->text(0)));
-    const int beside = indentation() + 3 * fontMetrics().averageCharWidth();
-    const int names = std::min(widest + beside, viewport()->width() / 2);
+    const int margin = indentation() + 3 * fontMetrics().averageCharWidth();
+    const int names = std::min(widest + margin, viewport()->width() / 2);
     header()->resizeSection(0, names);
     header()->resizeSection(1, viewport()->width() - names);
     scheduleDelayedItemsLayout();  // the lines of a row depend on the width

@@ -16,7 +16,7 @@ class SummaryPanel : public QTreeWidget {
 public:
     explicit SummaryPanel(QWidget* parent = nullptr);
     void show_rows(const std::vector<SummaryRow>& rows);
-    /// Greys the figures because they are out of date.
+    /// Greys outdated figures.
     void set_stale(bool stale);
 
 protected:
@@ -24,7 +24,7 @@ protected:
     void changeEvent(QEvent* event) override;
 
 private:
-    /// Gives names at most half of the width: what has no room is broken into lines.
+    /// Gives names at most half of the width. Longer texts are wrapped.
     void divide_width();
 };
 

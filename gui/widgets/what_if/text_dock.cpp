@@ -6,7 +6,7 @@
 
 namespace debubble::gui {
 
-/// The scenario as text.
+/// The dock with the scenario's text.
 class TextDock : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::TextDock)
 

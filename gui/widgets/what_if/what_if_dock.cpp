@@ -8,7 +8,7 @@
 
 namespace debubble::gui {
 
-/// The fields of the scenario.
+/// The dock with the scenario's fields.
 class WhatIfDock : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::WhatIfDock)
 

@@ -23,13 +23,14 @@ QString text(const std::string& s) {
     return QString::fromStdString(s);
 }
 
-/// Blocks the signals of a box while the program itself changes it.
-class Silently {
+/// Blocks the signals of a box while the program changes it.
+class SignalsBlocked {
 public:
-    explicit Silently(QObject* object) : object_(object), before_(object->blockSignals(true)) {}
-    ~Silently() { object_->blockSignals(before_); }
-    Silently(const Silently&) = delete;
-    Silently& operator=(const Silently&) = delete;
+    explicit SignalsBlocked(QObject* object)
+        : object_(object), before_(object->blockSignals(true)) {}
+    ~SignalsBlocked() { object_->blockSignals(before_); }
+    SignalsBlocked(const SignalsBlocked&) = delete;
+    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
 
 private:
     QObject* object_;
@@ -46,7 +47,7 @@ void add_choice(QComboBox* box, const FieldChoice& choice) {
         model->item(at)->setEnabled(false);
 }
 
-/// Whether both have rows for the same fields.
+/// Whether both lists have the same fields.
 bool same_keys(const std::vector<Field>& a, const std::vector<Field>& b) {
     return std::ranges::equal(a, b, [](const Field& x, const Field& y) {
         return x.key == y.key && x.applies() == y.applies();
@@ -81,7 +82,7 @@ void WhatIfPanel::clear() {
 }
 
 void WhatIfPanel::show_fields(const std::vector<Field>& fields) {
-    if (fields.empty()) return;  // the text is not a scenario: the fields stay as they were
+    if (fields.empty()) return;  // the text is not a scenario, so the fields stay
     if (!same_keys(fields, fields_)) {
         clear();
         FieldGroup group = FieldGroup::Job;
@@ -146,7 +147,7 @@ void WhatIfPanel::add_heading(FieldGroup group) {
 }
 
 void WhatIfPanel::fill(const Row& row, const Field& field) {
-    const Silently box(row.box);
+    const SignalsBlocked box(row.box);
     const QString value = text(field.value);
     const bool typing = row.box->isEditable() && row.box->lineEdit()->hasFocus();
     if (!row.box->view()->isVisible()) {
@@ -177,7 +178,7 @@ void WhatIfPanel::show_complaints(const std::map<std::string, QString>& complain
         const bool bad = found != complaints.end();
         row.complaint->setVisible(bad);
         row.complaint->setText(bad ? found->second : QString());
-        // The form gives a wrapped label the height of fewer lines than it has.
+        // The form's height for a wrapped label is too small.
         row.complaint->setMinimumHeight(
             bad ? row.complaint->heightForWidth(std::max(row.box->width(), 1)) : 0);
         QPalette palette = row.complaint->palette();
@@ -214,7 +215,7 @@ void WhatIfPanel::refill() {
         if (const auto row = rows_.find(field.key); row != rows_.end()) fill(row->second, field);
 }
 
-/// What was typed and is no value is not in the text either: the field goes back to what is.
+/// Typed words that are not a value are not in the text either, so the field shows its value again.
 void WhatIfPanel::leave(const QLineEdit* editor) {
     if (editor->hasAcceptableInput()) return;
     for (const Field& field : fields_)
@@ -225,7 +226,7 @@ void WhatIfPanel::leave(const QLineEdit* editor) {
 
 bool WhatIfPanel::eventFilter(QObject* object, QEvent* event) {
     // Scrolling the form must not change the plan under the pointer.
-    // The scroll bars, which Qt lets this filter too, scroll it.
+    // The scroll bars, whose events pass this filter too, still scroll it.
     if (event->type() == QEvent::Wheel && qobject_cast<QComboBox*>(object) != nullptr &&
         !static_cast<QWidget*>(object)->hasFocus()) {
         event->ignore();
@@ -233,10 +234,10 @@ bool WhatIfPanel::eventFilter(QObject* object, QEvent* event) {
     }
     const auto* editor = qobject_cast<QLineEdit*>(object);
     if (editor != nullptr && event->type() == QEvent::FocusOut) leave(editor);
-    if (event->type() == QEvent::ShortcutOverride) {  // a box passes it on to its editor
+    if (event->type() == QEvent::ShortcutOverride) {  // a box sends it to its editor
         const auto* key = static_cast<QKeyEvent*>(event);
         if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
-            event->ignore();  // left to the window, whose history fields and text share
+            event->ignore();  // left to the window, since fields and text share its history
             return true;
         }
     }

@@ -15,9 +15,9 @@ class QLineEdit;
 
 namespace debubble::gui {
 
-/// A form with a row per field, in groups. A field that cannot apply is not shown. A value that
-/// cannot be chosen is grey and says why; the reason why
-/// a plan cannot be built is given under the field that causes it.
+/// A form with a row per field, in groups. Fields that cannot apply are hidden. A value that cannot
+/// be chosen is grey, with the reason; the reason why a plan cannot be built is under the field
+/// that causes it.
 class WhatIfPanel : public QScrollArea {
     Q_OBJECT
 
@@ -25,12 +25,12 @@ public:
     explicit WhatIfPanel(QWidget* parent = nullptr);
 
     void show_fields(const std::vector<Field>& fields);
-    /// Shows the values, by key, that are written in a text which is not a possible scenario.
+    /// Shows the written values, by key, of a text that is not a possible scenario.
     void show_written(const std::map<std::string, std::string>& values);
     /// Shows the fields' values again after one of them was chosen and refused.
     void refill();
     const std::vector<Field>& fields() const { return fields_; }
-    /// Shows sentences by key of the field; all other fields show none.
+    /// Shows sentences by the key of their field, and none at other fields.
     void show_complaints(const std::map<std::string, QString>& complaints);
     /// Shows a line such as "step -7.3 %, ..."; `good` is 1 for better, -1 for worse, 0 for
     /// neither.

@@ -8,9 +8,9 @@ class QComboBox;
 
 namespace debubble::gui {
 
-/// Lets a person type the name of an entry in a box that is not edited. Qt looks for entries that
-/// begin with what is typed, from the present one on, so that "1f1b" takes "1f1b-v"; here an entry
-/// whose whole name was typed comes first. A child of the box.
+/// Chooses entries of a box without an editor by typing. Qt looks for an entry that begins with the
+/// typed letters, from the present one on, so that "1f1b" would choose "1f1b-v"; here an entry with
+/// exactly the typed name comes first. A child of the box.
 class WholeNames : public QObject {
 public:
     explicit WholeNames(QComboBox* box);

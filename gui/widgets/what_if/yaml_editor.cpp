@@ -13,7 +13,7 @@
 namespace debubble::gui {
 namespace {
 
-/// Colours keys and comments; more colours would not say more.
+/// Colours keys and comments only.
 class YamlColours : public QSyntaxHighlighter {
 public:
     explicit YamlColours(QPlainTextEdit* editor)

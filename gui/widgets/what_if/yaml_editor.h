@@ -8,22 +8,22 @@
 
 namespace debubble::gui {
 
-/// The scenario's text with line numbers. Mistakes are underlined in their place, and explained on
-/// hover. Undo belongs to the window.
+/// The scenario's text with line numbers. Mistakes are underlined, and explained on hover. Undo is
+/// the window's.
 class YamlEditor : public QPlainTextEdit {
     Q_OBJECT
 
 public:
     explicit YamlEditor(QWidget* parent = nullptr);
 
-    /// Changes only the lines that differ, so that cursor and view stay.
+    /// Changes only the lines that differ, which keeps cursor and view.
     void show_text(const QString& text);
-    /// Shows the mistakes of this file; the others have no place here.
+    /// Shows the mistakes of this file; those of other files are not shown here.
     void show_mistakes(const std::vector<Diagnostic>& mistakes, const std::string& file);
     void go_to(int line, int column);
 
 Q_SIGNALS:
-    void edited(const QString& text);  ///< edited by the person, not by show_text()
+    void edited(const QString& text);  ///< edited by the user, not by show_text()
 
 protected:
     bool event(QEvent* event) override;

@@ -54,7 +54,7 @@ QRectF IntervalSlider::plot() const {
                                    -14, -(line + 10));
 }
 
-/// Intervals lie on a logarithmic axis, shares between the least and the greatest of the curve.
+/// The axes: intervals logarithmic, shares from the least to the greatest of the curve.
 QPointF IntervalSlider::place(int value) const {
     const auto& places = curve_.places;
     const QRectF area = plot();
@@ -149,7 +149,7 @@ void IntervalSlider::keyPressEvent(QKeyEvent* event) {
     if (value() != before) choose();
 }
 
-/// The page scrolls, and no interval changes by the way.
+/// Leaves the wheel to the page, so that scrolling changes no interval.
 void IntervalSlider::wheelEvent(QWheelEvent* event) {
     event->ignore();
 }

@@ -6,8 +6,8 @@
 
 namespace debubble::gui {
 
-/// The interval of saves as a slider below its curve: the useful share of the time at each place,
-/// of the same drawn failures. Home takes what loses least.
+/// The interval of saves as a slider below its curve: the useful share of the time at each
+/// interval, for the same drawn failures. Home chooses the best one.
 class IntervalSlider : public QSlider {
     Q_OBJECT
 
@@ -16,16 +16,16 @@ public:
 
     void show_curve(IntervalCurve curve);
     const IntervalCurve& curve() const { return curve_; }
-    /// "every 12 steps (86.9 s): 91.3 % useful", of the place of the knob.
+    /// The position of the knob in words: "every 12 steps (86.9 s): 91.3 % useful".
     QString words() const;
-    /// The place of a value, for tests and for the pointer.
+    /// The position of a value, for tests and for the pointer.
     QPointF place(int value) const;
 
     QSize sizeHint() const override { return {360, 150}; }
     QSize minimumSizeHint() const override { return {200, 90}; }
 
 Q_SIGNALS:
-    void chosen(std::int64_t steps);  ///< a person left the knob there
+    void chosen(std::int64_t steps);  ///< the user left the knob there
     void best_chosen();
 
 protected:

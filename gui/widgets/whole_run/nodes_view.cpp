@@ -19,7 +19,7 @@ namespace {
 constexpr double kNear = 14;  ///< reach of the pointer in pixels
 constexpr int kTicks = 6;
 
-/// A distance of 1, 2 or 5 times a power of ten, of which at most kTicks reach `most`.
+/// A tick distance of 1, 2 or 5 times a power of ten, for at most kTicks up to `most`.
 double round_tick(double most) {
     const double power = std::pow(10, std::floor(std::log10(most / kTicks)));
     for (const double factor : {1.0, 2.0, 5.0})
@@ -85,7 +85,7 @@ QRectF NodesView::plot() const {
                                    -2 * metrics.height() - 8);
 }
 
-/// GPUs on a logarithmic axis with some room beside the first and the last number.
+/// GPUs on a logarithmic axis with a margin at the first and the last number.
 double NodesView::x_of(int gpus) const {
     const QRectF area = plot().adjusted(16, 0, -16, 0);
     const double low = std::log(points_.front().gpus);
@@ -124,7 +124,7 @@ void NodesView::paint_axes(QPainter& painter) const {
     const QColor grid = between(palette().color(QPalette::Base), ink, 0.12);
     const QFontMetricsF metrics(font());
     const double line = metrics.height();
-    const auto beside = [&](const Axis& axis, bool left, const QColor& colour) {
+    const auto axis_labels = [&](const Axis& axis, bool left, const QColor& colour) {
         for (double figure = 0; figure <= axis.top * 1.0001; figure += axis.tick) {
             const double y = y_of(figure, axis);
             if (left) {
@@ -138,10 +138,10 @@ void NodesView::paint_axes(QPainter& painter) const {
                              short_number(figure));
         }
     };
-    beside(days_, true, days_ink(palette()));
-    if (has_cost()) beside(cost_, false, cost_ink(palette()));
+    axis_labels(days_, true, days_ink(palette()));
+    if (has_cost()) axis_labels(cost_, false, cost_ink(palette()));
     painter.setPen(ink);
-    double free_from = 0;  // words that would touch those before them are left out
+    double free_from = 0;  // words that would touch the previous ones are left out
     for (const RunOnNodes& point : points_) {
         const QString words = QString::number(point.gpus);
         const double half = metrics.horizontalAdvance(words) / 2;
@@ -209,7 +209,7 @@ void NodesView::paintEvent(QPaintEvent*) {
                          tr("The run is predicted on other numbers of GPUs ..."));
         return;
     }
-    if (!isEnabled()) painter.setOpacity(0.35);  // of the plan before
+    if (!isEnabled()) painter.setOpacity(0.35);  // of the previous plan
     paint_axes(painter);
     painter.setRenderHint(QPainter::Antialiasing);
     paint_cost(painter);

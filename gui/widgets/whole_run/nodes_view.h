@@ -10,9 +10,8 @@
 
 namespace debubble::gui {
 
-/// Days and cost of a whole training over the number of GPUs, the days with the band in which nine
-/// of ten drawn runs lie. Left and Right choose a point, Enter or a click takes its number of
-/// nodes.
+/// Days and cost of a whole training over the number of GPUs, with the band of nine of ten drawn
+/// runs around the days. Left and Right choose a point, Enter or a click takes its number of nodes.
 class NodesView : public QWidget {
     Q_OBJECT
 
@@ -22,7 +21,7 @@ public:
     /// `present` is the number of nodes of the plan on the screen.
     void show_points(std::vector<RunOnNodes> points, int present, const QString& currency);
     const std::vector<RunOnNodes>& points() const { return points_; }
-    /// The place of a point's days, for tests and for the pointer.
+    /// The position of a point's days, for tests and for the pointer.
     QPointF place(std::size_t point) const;
 
     QSize sizeHint() const override { return {460, 300}; }
@@ -38,7 +37,7 @@ protected:
     bool event(QEvent* event) override;
 
 private:
-    /// An axis of figures, from 0 to a round number above all of them.
+    /// An axis of figures, from 0 to a round number above all figures.
     struct Axis {
         double top = 1;
         double tick = 1;

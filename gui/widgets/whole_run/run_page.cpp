@@ -26,8 +26,8 @@ constexpr int kPartFrom = Qt::UserRole;
 constexpr int kPartTo = Qt::UserRole + 1;
 constexpr int kPartCause = Qt::UserRole + 2;
 
-/// Draws the bar of a cause, from where those before it end. Below the useful work the axis shows
-/// what is lost alone, since a percent of the whole run is hardly a pixel.
+/// Draws the bar of a cause, which begins at the end of the previous cause. Below the useful work
+/// the axis spans only the lost time, since a percent of the whole run is hardly a pixel.
 class LossDelegate : public QStyledItemDelegate {
 public:
     using QStyledItemDelegate::QStyledItemDelegate;
@@ -67,8 +67,8 @@ QTreeWidget* make_waterfall() {
     return tree;
 }
 
-/// "training: {tokens: 30B}", as a person types it.
-QString as_typed(const scenarios::Override& key) {
+/// A key as a line of YAML: "training: {tokens: 30B}".
+QString yaml_line(const scenarios::Override& key) {
     const auto words = [](const std::string& text) { return QString::fromStdString(text); };
     const auto dot = key.first.find('.');
     if (dot == std::string::npos) return words(key.first + ": " + key.second);
@@ -98,15 +98,15 @@ RunPage::RunPage(QWidget* parent) : QWidget(parent) {
     waterfall_ = make_waterfall();
     interval_ = new IntervalSlider;
     strip_ = new StripView;
-    auto* beside = new QSplitter(Qt::Vertical);
-    beside->addWidget(waterfall_);
-    beside->addWidget(interval_);
-    beside->setChildrenCollapsible(false);
-    beside->setStretchFactor(0, 3);
-    beside->setStretchFactor(1, 2);
+    auto* right_column = new QSplitter(Qt::Vertical);
+    right_column->addWidget(waterfall_);
+    right_column->addWidget(interval_);
+    right_column->setChildrenCollapsible(false);
+    right_column->setStretchFactor(0, 3);
+    right_column->setStretchFactor(1, 2);
     auto* above = new QSplitter(Qt::Horizontal);
     above->addWidget(nodes_);
-    above->addWidget(beside);
+    above->addWidget(right_column);
     above->setChildrenCollapsible(false);
     above->setSizes({500, 500});
     auto* all = new QSplitter(Qt::Vertical);
@@ -144,7 +144,7 @@ void RunPage::connect_parts() {
     });
     connect(missing_, &QLabel::linkActivated, this, [this](const QString& link) {
         if (!plan_ || source_.text.empty()) return;
-        for (const auto& key : lacks_for_a_run(plan_->scenario, plan_->prediction.parameters))
+        for (const auto& key : missing_run_keys(plan_->scenario, plan_->prediction.parameters))
             if (QString::fromStdString(key.first) == link)
                 Q_EMIT turned(with_run_key(source_, key), link);
     });
@@ -161,13 +161,13 @@ void RunPage::make_workers() {
                 this, [this, curve = std::move(curve)]() mutable { take_curve(std::move(curve)); },
                 Qt::QueuedConnection);
         });
-    worker_ = std::make_unique<LatestWins<Plan, Made>>(
+    worker_ = std::make_unique<LatestWins<Plan, Result>>(
         [](const Plan& plan, const std::stop_token& stop) {
-            return Made{plan, run_view_of(plan->scenario, *plan->prediction.run, stop)};
+            return Result{plan, run_view_of(plan->scenario, *plan->prediction.run, stop)};
         },
-        [this](Made made) {
+        [this](Result result) {
             QMetaObject::invokeMethod(
-                this, [this, made = std::move(made)]() mutable { take(std::move(made)); },
+                this, [this, result = std::move(result)]() mutable { take(std::move(result)); },
                 Qt::QueuedConnection);
         });
 }
@@ -204,7 +204,7 @@ void RunPage::set_stale(bool stale) {
 void RunPage::ask() {
     if (run() == nullptr || asked_ == plan_) return;
     asked_ = plan_;
-    nodes_->setEnabled(false);  // its points are those of the plan before
+    nodes_->setEnabled(false);  // its points are those of the previous plan
     worker_->ask(plan_);
     if (source_.text.empty())
         curve_worker_->forget();
@@ -212,14 +212,14 @@ void RunPage::ask() {
         curve_worker_->ask({plan_, source_});
 }
 
-void RunPage::take(Made made) {
-    if (made.plan != plan_ || !made.view) return;
+void RunPage::take(Result result) {
+    if (result.plan != plan_ || !result.view) return;
     made_of_ = plan_;
-    show_waterfall(made.view->parts);
-    interval_->show_curve(std::move(made.view->intervals));
-    strip_->show_strip(std::move(made.view->strip));
+    show_waterfall(result.view->parts);
+    interval_->show_curve(std::move(result.view->intervals));
+    strip_->show_strip(std::move(result.view->strip));
     show_state();
-    Q_EMIT this->made();
+    Q_EMIT ready();
 }
 
 void RunPage::take_curve(Curve curve) {
@@ -228,7 +228,7 @@ void RunPage::take_curve(Curve curve) {
     nodes_->show_points(std::move(curve.points), scenario.gpus / scenario.cluster.gpus_per_node,
                         QString::fromStdString(run()->currency));
     nodes_->setEnabled(true);
-    Q_EMIT made_curve();
+    Q_EMIT curve_ready();
 }
 
 void RunPage::show_waterfall(const std::vector<WaterfallPart>& parts) {
@@ -272,12 +272,12 @@ QString RunPage::headline() const {
 QString RunPage::missing() const {
     if (!plan_) return tr("No plan is open");
     QStringList sentences;
-    for (const auto& key : lacks_for_a_run(plan_->scenario, plan_->prediction.parameters)) {
+    for (const auto& key : missing_run_keys(plan_->scenario, plan_->prediction.parameters)) {
         const bool tokens = key.first == "training.tokens";
         const QString what = tokens
                                  ? tr("The scenario does not say how long it trains. Type %1")
                                  : tr("Nothing stops this run, so nothing of it is lost. Type %1");
-        const QString typed = as_typed(key).toHtmlEscaped();
+        const QString typed = yaml_line(key).toHtmlEscaped();
         sentences << what.arg(
             source_.text.empty()
                 ? typed

@@ -17,10 +17,10 @@ class IntervalSlider;
 class NodesView;
 class StripView;
 
-/// The tab "Run": a plan's whole training of months. Days and cost over GPUs, where its time goes,
-/// the interval of its saves as a slider, and one drawn run. Made by workers when it is seen; what
-/// belongs to the plan before is grey until then. Where the scenario does not say how long it
-/// trains, or what stops it, this says what to type, and a click types it.
+/// The tab "Run": a plan's whole training of months. Days and cost over GPUs, the parts of its
+/// time, the interval of its saves as a slider, and one drawn run. Workers make it when it is
+/// visible; content of the previous plan is grey until then. If the scenario lacks the length of
+/// the training or its failures, the tab names the missing key, and a click writes it.
 class RunPage : public QWidget {
     Q_OBJECT
 
@@ -28,22 +28,21 @@ public:
     explicit RunPage(QWidget* parent = nullptr);
     ~RunPage() override;
 
-    /// Sets the plan that is on the screen; nullptr: none. Without its text nothing can be changed.
+    /// Sets the plan on the screen; nullptr: none. A plan without its text cannot be changed.
     void set_plan(std::shared_ptr<const PredictedPlan> plan, const ScenarioText& source = {});
-    /// The plan on the screen is not that of the text any more.
+    /// Greys the tab while the plan on the screen is outdated.
     void set_stale(bool stale);
     bool is_stale() const { return stale_ || made_of_ != plan_; }
-    /// The run whose parts are shown; nullptr where there is none.
+    /// The run whose parts are shown; nullptr if there is none.
     const sim::RunPlan* shown_run() const;
-    /// The sentence that stands in the place of what the scenario lacks; empty where it lacks
-    /// nothing.
+    /// The sentence about the keys that the scenario lacks; empty if it lacks none.
     QString missing() const;
 
 Q_SIGNALS:
-    /// A person changes the run: the scenario with it, and its name for undo.
+    /// The user changed the run: the changed scenario, and the change's name for undo.
     void turned(const debubble::gui::ScenarioText& changed, const QString& what);
-    void made();        ///< waterfall, strip and slider are there
-    void made_curve();  ///< so is the curve over GPUs
+    void ready();        ///< waterfall, strip and slider are shown
+    void curve_ready();  ///< the curve over GPUs is shown
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -51,7 +50,7 @@ protected:
 
 private:
     using Plan = std::shared_ptr<const PredictedPlan>;
-    struct Made {
+    struct Result {
         Plan plan;
         std::optional<RunView> view;
     };
@@ -66,7 +65,7 @@ private:
     void connect_parts();
     void make_workers();
     void ask();
-    void take(Made made);
+    void take(Result result);
     void take_curve(Curve curve);
     void show_state();
     void show_waterfall(const std::vector<WaterfallPart>& parts);
@@ -86,7 +85,7 @@ private:
     IntervalSlider* interval_ = nullptr;
     StripView* strip_ = nullptr;
     std::unique_ptr<LatestWins<Question, Curve>> curve_worker_;
-    std::unique_ptr<LatestWins<Plan, Made>> worker_;  ///< last, since it calls back
+    std::unique_ptr<LatestWins<Plan, Result>> worker_;  ///< last, since it calls back
 };
 
 }  // namespace debubble::gui

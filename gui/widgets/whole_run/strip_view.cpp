@@ -18,15 +18,15 @@ namespace {
 
 constexpr double kLeastSight = 1;  ///< seconds; a step of a large job takes some
 constexpr double kZoomStep = 1.5;
-constexpr double kMoveStep = 0.2;  ///< of what is in sight
+constexpr double kMoveStep = 0.2;  ///< share of the view
 constexpr std::size_t kMostStepLines = 200;
-constexpr std::size_t kMostTriangles = 400;  ///< more would be a row of ink
+constexpr std::size_t kMostTriangles = 400;  ///< more would overlap
 
-picture::Theme shades_of(const QPalette& palette) {
+picture::Theme theme_for(const QPalette& palette) {
     return is_dark(palette) ? picture::Theme::Dark : picture::Theme::Light;
 }
 
-/// A distance between the ticks of a time axis, as clocks and calendars have it.
+/// A distance between the ticks of a time axis, a unit of clocks and calendars.
 double clock_tick(double length) {
     for (const double tick :
          {0.1,  0.2,   0.5,   1.,    2.,     5.,     10.,    30.,     60.,     120.,   300.,
@@ -35,7 +35,7 @@ double clock_tick(double length) {
     return std::ceil(length / 8 / 864000) * 864000;
 }
 
-/// "12 d", "3 d 04:30", "3 d 04:30:15.2": as many parts as the distance between ticks tells apart.
+/// "12 d", "3 d 04:30", "3 d 04:30:15.2": as many parts as the distance between ticks needs.
 QString instant_words(double instant, double tick) {
     const auto tenths = static_cast<long long>(std::llround(instant * 10));
     const long long days = tenths / 864000;
@@ -67,7 +67,7 @@ void StripView::show_strip(std::optional<RunStrip> strip) {
         show_range(0, strip_->length());
 }
 
-/// Ranges are kept within the run.
+/// Shows a range, cut to the run.
 void StripView::show_range(double from, double to) {
     if (!strip_) return;
     const double whole = strip_->length();
@@ -107,7 +107,7 @@ void StripView::zoom_at(double x, double factor) {
     show_range(fixed - (fixed - from_) / factor, fixed + (to_ - fixed) / factor);
 }
 
-/// In each column the parts lie above each other, as high as their shares.
+/// Paints the stacked shares of the causes in each column.
 const QImage& StripView::columns() {
     const double ratio = devicePixelRatioF();
     const QSize size = (band().size() * ratio).toSize().expandedTo({1, 1});
@@ -124,7 +124,7 @@ const QImage& StripView::columns() {
         for (std::size_t c = 0; c < sim::kRunTimes; ++c) {
             const double high = size.height() * sums[x][c] / each;
             if (high <= 0) continue;
-            const Rgb ink = colour_of(static_cast<sim::RunTime>(c), shades_of(palette()));
+            const Rgb ink = colour_of(static_cast<sim::RunTime>(c), theme_for(palette()));
             const double top = bottom - high;
             painter.fillRect(QRectF(double(x), top, 1, high), colour_of(ink));
             bottom = top;
@@ -177,7 +177,7 @@ void StripView::paint_axis(QPainter& painter) const {
     }
 }
 
-/// The causes that this run has, in the order in which they lie in the columns.
+/// The causes of this run, in the order of the columns.
 void StripView::paint_legend(QPainter& painter) const {
     const QFontMetricsF metrics(font());
     sim::RunSeconds whole{};
@@ -193,7 +193,7 @@ void StripView::paint_legend(QPainter& painter) const {
         const double wide = metrics.horizontalAdvance(words);
         if (x + line + wide > band().right() - counted - 12) break;
         painter.fillRect(QRectF(x, 4 + 0.15 * line, 0.7 * line, 0.7 * line),
-                         colour_of(colour_of(spent, shades_of(palette()))));
+                         colour_of(colour_of(spent, theme_for(palette()))));
         painter.setPen(palette().color(QPalette::Text));
         painter.drawText(QPointF(x + line, 4 + metrics.ascent()), words);
         x += line + wide + 14;
@@ -204,7 +204,7 @@ void StripView::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     painter.fillRect(rect(), palette().color(QPalette::Base));
     if (!strip_) return;
-    if (!isEnabled()) painter.setOpacity(0.35);  // of the plan before
+    if (!isEnabled()) painter.setOpacity(0.35);  // of the previous plan
     painter.drawImage(band(), columns());
     paint_steps(painter);
     paint_axis(painter);

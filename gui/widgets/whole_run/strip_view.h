@@ -10,9 +10,9 @@
 
 namespace debubble::gui {
 
-/// One drawn run from its first step to its last: a column of pixels is coloured by the shares of
-/// what its time is spent on, exactly at any zoom; triangles are failures, and from near single
-/// steps are seen. The wheel, or W and S, zoom; a drag, or A and D, moves; Home shows all.
+/// One drawn run from its first step to its last. Each column of pixels has the exact shares of the
+/// causes of its time at any zoom; triangles are failures, and a close view shows single steps. The
+/// wheel, or W and S, zoom; a drag, or A and D, moves; Home shows all.
 class StripView : public QWidget {
     Q_OBJECT
 
@@ -21,7 +21,7 @@ public:
 
     void show_strip(std::optional<RunStrip> strip);
     const std::optional<RunStrip>& strip() const { return strip_; }
-    /// The instants at both ends, in seconds of the run.
+    /// The instants at both ends of the view, in seconds of the run.
     double from() const { return from_; }
     double to() const { return to_; }
     void show_range(double from, double to);
@@ -54,7 +54,7 @@ private:
     double from_ = 0;
     double to_ = 1;
     double dragged_from_ = 0;  ///< the instant under the pointer when a drag began
-    QImage columns_;           ///< of the range in sight; a run has a hundred thousand spells
+    QImage columns_;           ///< the visible range; a run has a hundred thousand spells
     QPalette columns_palette_;
 };
 

@@ -8,7 +8,7 @@
 
 namespace debubble::gui {
 
-/// The plan's whole training.
+/// The page of the plan's whole training.
 class WholeRunPage : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::WholeRunPage)
 

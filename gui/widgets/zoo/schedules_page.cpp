@@ -6,7 +6,7 @@
 
 namespace debubble::gui {
 
-/// Every schedule of the plan.
+/// The page with every schedule of the plan.
 class SchedulesPage : public WindowView {
     Q_DECLARE_TR_FUNCTIONS(debubble::gui::SchedulesPage)
 

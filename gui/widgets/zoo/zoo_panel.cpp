@@ -25,7 +25,7 @@ constexpr int kPinnedHeight = 100;
 constexpr int kTipWidth = 900;
 constexpr int kTipLine = 16;  ///< height of a rank's line in the enlarged picture
 
-/// The lines of a small timeline, each a pixel high.
+/// The image of a small timeline, whose lines are a pixel high.
 QImage image_of(const SmallTimeline& small, bool dark) {
     const auto& lines = dark ? small.dark : small.light;
     QImage image(small.width, int(lines.size()), QImage::Format_RGB32);
@@ -35,7 +35,7 @@ QImage image_of(const SmallTimeline& small, bool dark) {
     return image;
 }
 
-/// Paints the small timelines, each line of a rank as high as the row has room for it.
+/// Paints the small timelines, with the ranks' lines stretched to the height of the row.
 class SmallTimelineDelegate : public QStyledItemDelegate {
 public:
     SmallTimelineDelegate(const std::vector<ZooRow>& rows, const std::vector<std::size_t>& order,
@@ -80,20 +80,20 @@ ZooPanel::ZooPanel(QWidget* parent) : QTreeWidget(parent) {
         if (row == nullptr || !row->possible()) return;
         Q_EMIT chosen(with_schedule(asked_, *row), QString::fromStdString(row->schedule));
     });
-    worker_ = std::make_unique<LatestWins<ScenarioText, Made>>(
+    worker_ = std::make_unique<LatestWins<ScenarioText, Result>>(
         [](const ScenarioText& source, const std::stop_token& stop) {
-            return made_of(source, stop);
+            return result_of(source, stop);
         },
-        [this](Made made) {
+        [this](Result result) {
             QMetaObject::invokeMethod(
-                this, [this, made = std::move(made)] { take(made); }, Qt::QueuedConnection);
+                this, [this, result = std::move(result)] { take(result); }, Qt::QueuedConnection);
         });
     say(tr("No plan is open"));
 }
 
 ZooPanel::~ZooPanel() = default;
 
-ZooPanel::Made ZooPanel::made_of(const ScenarioText& source, const std::stop_token& stop) {
+ZooPanel::Result ZooPanel::result_of(const ScenarioText& source, const std::stop_token& stop) {
     try {
         return {source, schedule_zoo(source, stop), {}};
     } catch (const InputError& error) {
@@ -105,7 +105,7 @@ void ZooPanel::set_scenario(const ScenarioText& source) {
     if (source_ == source) return;
     source_ = source;
     if (source_.text.empty()) return say(tr("No plan is open"));
-    setEnabled(false);  // the rows are those of the text before
+    setEnabled(false);  // the rows are those of the previous text
     if (isVisible()) ask();
 }
 
@@ -116,13 +116,13 @@ void ZooPanel::ask() {
     worker_->ask(source_);
 }
 
-void ZooPanel::take(const Made& made) {
-    if (made.source != source_) return;
+void ZooPanel::take(const Result& result) {
+    if (result.source != source_) return;
     setEnabled(true);
-    rows_ = made.rows;
-    if (!made.mistake.empty()) return say(QString::fromStdString(made.mistake));
+    rows_ = result.rows;
+    if (!result.mistake.empty()) return say(QString::fromStdString(result.mistake));
     list();
-    Q_EMIT made_rows();
+    Q_EMIT rows_ready();
 }
 
 void ZooPanel::list() {
@@ -136,7 +136,7 @@ const ZooRow* ZooPanel::row_of(const QTreeWidgetItem* item) const {
     return at < 0 || std::size_t(at) >= order_.size() ? nullptr : &rows_[order_[std::size_t(at)]];
 }
 
-/// The row stays the current one, wherever it goes.
+/// The current row stays the current one at its new position.
 void ZooPanel::toggle_pin(const ZooRow& row) {
     const std::string name = row.schedule;
     if (std::erase(pinned_, name) == 0) pinned_.push_back(name);
@@ -152,7 +152,7 @@ void ZooPanel::keyPressEvent(QKeyEvent* event) {
     toggle_pin(*row);
 }
 
-/// The picture under the pointer, enlarged.
+/// Shows the picture under the pointer, enlarged.
 bool ZooPanel::viewportEvent(QEvent* event) {
     if (event->type() != QEvent::ToolTip) return QTreeWidget::viewportEvent(event);
     const auto* help = static_cast<QHelpEvent*>(event);

@@ -13,8 +13,8 @@
 namespace debubble::gui {
 
 /// Every schedule of the plan as a row: its picture on one axis, its figures, whether it fits.
-/// Enter or a double click takes one, Space pins it at the top to be compared with, and the pointer
-/// enlarges its picture. The rows are made by a worker when they are seen.
+/// Enter or a double click chooses one, Space pins it at the top for comparison, and the pointer
+/// enlarges its picture. A worker makes the rows when they are visible.
 class ZooPanel : public QTreeWidget {
     Q_OBJECT
 
@@ -22,16 +22,16 @@ public:
     explicit ZooPanel(QWidget* parent = nullptr);
     ~ZooPanel() override;
 
-    /// Sets the scenario; without a text there is none.
+    /// Sets the scenario; an empty text: none.
     void set_scenario(const ScenarioText& source);
     const std::vector<ZooRow>& rows() const { return rows_; }
-    /// The schedules that are pinned, the first one pinned first.
+    /// The pinned schedules, in the order of pinning.
     const std::vector<std::string>& pinned() const { return pinned_; }
 
 Q_SIGNALS:
-    /// A person takes a schedule: the scenario with it.
+    /// The user chose a schedule: the scenario with it.
     void chosen(const debubble::gui::ScenarioText& changed, const QString& schedule);
-    void made_rows();
+    void rows_ready();
 
 protected:
     void showEvent(QShowEvent* event) override;
@@ -39,14 +39,14 @@ protected:
     bool viewportEvent(QEvent* event) override;
 
 private:
-    struct Made {
+    struct Result {
         ScenarioText source;
         std::vector<ZooRow> rows;
         std::string mistake;
     };
-    static Made made_of(const ScenarioText& source, const std::stop_token& stop);
+    static Result result_of(const ScenarioText& source, const std::stop_token& stop);
     void ask();
-    void take(const Made& made);
+    void take(const Result& result);
     void list();
     void add(const ZooRow& row);
     const ZooRow* row_of(const QTreeWidgetItem* item) const;
@@ -56,9 +56,9 @@ private:
     ScenarioText source_;
     ScenarioText asked_;
     std::vector<ZooRow> rows_;
-    std::vector<std::size_t> order_;  ///< of the rows on the screen
+    std::vector<std::size_t> order_;  ///< order of the rows on the screen
     std::vector<std::string> pinned_;
-    std::unique_ptr<LatestWins<ScenarioText, Made>> worker_;  ///< last, since it calls back
+    std::unique_ptr<LatestWins<ScenarioText, Result>> worker_;  ///< last, since it calls back
 };
 
 }  // namespace debubble::gui

@@ -53,7 +53,7 @@ TEST(BestPlan, is_that_of_debubble_search_with_what_was_played_the_best_first) {
     table.add(run.take_rows());
     ASSERT_FALSE(table.rows().empty());
     EXPECT_EQ(table.rows()[0].values, expected.best->values);
-    EXPECT_THAT(table.plan_of(0), Not(HasSubstr("data"))) << "keys of one value are no choice";
+    EXPECT_THAT(table.plan_of(0), Not(HasSubstr("data"))) << "keys of one value are not a choice";
     const std::string words = search_words(run.found(), table.plan_of(0), grid.keys());
     EXPECT_THAT(words, HasSubstr("Best of 12 plans: "));
     EXPECT_THAT(words, HasSubstr(table.plan_of(0)));
@@ -88,7 +88,7 @@ TEST(FirstGrid, finds_a_plan_of_a_large_network_from_a_cut_that_is_impossible) {
         const sim::SweepRow row = sim::evaluate(grid, grid.points[i]);
         if (!row.fits) continue;
         fits = true;
-        ScenarioText chosen = source;  // as the window sets the keys of a point
+        ScenarioText chosen = source;  // like the window, which sets the keys of a point
         for (const scenarios::Override& key : grid.sweep.point(row.index))
             chosen.text = scenarios::with_key(chosen.text, chosen.file, key);
         const Answer taken = answer(chosen);

@@ -13,7 +13,7 @@
 #include "gui/viewmodel/sweep/sweep_table.h"
 #include "tests/gui/viewmodel/shipped.h"
 
-/// What the window does with a network whose layers differ: DeepSeek-V3 on 2,048 GPUs.
+/// The window with a network of different layers: DeepSeek-V3 on 2,048 GPUs.
 namespace debubble::gui {
 namespace {
 
@@ -21,7 +21,7 @@ using testing::HasSubstr;
 using testing::StartsWith;
 using State = SweepRun::State;
 
-/// DeepSeek-V3's plan with fewer microbatches, which every test here asks for.
+/// DeepSeek-V3's plan with fewer microbatches, which every test uses.
 ScenarioText plan_text() {
     return with_change(shipped("deepseek-v3-bf16"), "training.global_batch", "2048");
 }
@@ -52,7 +52,7 @@ TEST(DeepseekV3, opens_and_shows_its_kinds_of_layers) {
     }
 }
 
-/// A model that builds on it has a field for the number of its layers.
+/// A model with this one as its base has a field for the number of its layers.
 TEST(DeepseekV3, is_cut_short_by_a_field) {
     ScenarioText source = plan_text();
     const std::string model = "\nmodel: deepseek-v3";

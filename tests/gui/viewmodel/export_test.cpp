@@ -100,7 +100,7 @@ TEST_F(ComparisonOnScreen, is_written_as_json_with_the_figures_of_both) {
     EXPECT_NEAR(step("simulated"), both.a.plan->prediction.step_time_s, 1e-6);
     EXPECT_NEAR(step("executed"), both.b.plan->prediction.step_time_s, 1e-6);
     EXPECT_NE(step("simulated"), step("executed"));
-    // Of two programs there are no pairs to compare.
+    // Different programs have no pairs to compare.
     EXPECT_THROW((void)exported(comparison(upper, lower), ExportFormat::Json), InputError);
 }
 

@@ -17,7 +17,7 @@ const HeldRow& row_named(const std::vector<HeldRow>& rows, const std::string& na
     return *at;
 }
 
-/// That parts sum to their row, which is no smaller than the one after it.
+/// Checks that parts sum to their row, and that no row is smaller than the next one.
 void expect_sums(const std::vector<HeldRow>& rows) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
         if (i > 0) {

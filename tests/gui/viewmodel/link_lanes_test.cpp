@@ -61,7 +61,7 @@ TEST(LinkLanes, lie_within_their_action_and_use_no_more_than_the_limit) {
             for (std::size_t of = 0; of < document->link_table->classes.size(); ++of) {
                 const double mean = mean_link_use(*document, device, of);
                 EXPECT_LE(mean, 1) << scenario;
-                // The lane's columns have the same mean, but where two actions send at once.
+                // The lane's columns have the same mean, except where two actions send at once.
                 const std::vector<float> use =
                     link_use(*document, device, of, TimeAxis(document->range, 1000));
                 double sum = 0;
@@ -74,7 +74,7 @@ TEST(LinkLanes, lie_within_their_action_and_use_no_more_than_the_limit) {
     }
 }
 
-/// A message takes its bytes over the limit of the link that it leaves by.
+/// The time of a message is its bytes over the limit of the sender's link.
 TEST(LinkLanes, of_a_message_are_its_bytes_over_the_limit) {
     const auto plan = predicted("gpt3-175b");
     std::size_t messages = 0;
@@ -85,13 +85,12 @@ TEST(LinkLanes, of_a_message_are_its_bytes_over_the_limit) {
         ASSERT_EQ(stretches.size(), 1U);
         EXPECT_EQ(stretches[0].of, 1U);  // pipeline ranks are nodes apart
         const double limit = plan.links->classes[1].limits[std::size_t(span.rank.index)].value;
-        // To the nanosecond, in which rates take bytes.
+        // Exact to the nanosecond.
         EXPECT_NEAR(stretches[0].busy_s, double(span.bytes.count) / limit, 1e-9);
         ++messages;
     }
     EXPECT_GT(messages, 100U);
-    EXPECT_LT(plan.links->uses.size(), 400U)
-        << "messages and passes that are the same share theirs";
+    EXPECT_LT(plan.links->uses.size(), 400U) << "equal messages and passes share their stretches";
 }
 
 TEST(LinkLanes, say_at_the_pointer_what_is_sent_there) {
@@ -115,7 +114,8 @@ TEST(LinkLanes, say_at_the_pointer_what_is_sent_there) {
     ADD_FAILURE() << "no message";
 }
 
-/// A trace knows the sizes of what was sent, and neither the links that carry it nor their limits.
+/// A trace has the sizes of messages and collectives, but neither the links that carry them nor
+/// their limits.
 TEST(LinkLanes, of_a_trace_without_its_plan_are_what_it_says_of_messages) {
     auto plan = predicted("gpt3-175b");
     const Document document = make_document(plan.trace, std::nullopt);
@@ -135,7 +135,7 @@ TEST(LinkLanes, of_a_trace_without_its_plan_are_what_it_says_of_messages) {
     EXPECT_THAT(picture::link_words(*document, device, 0), testing::HasSubstr(" GB/s, at most "));
     EXPECT_EQ(picture::same_class(*document, 0, *document_of_plan(predicted("gpt3-175b"))),
               std::nullopt)
-        << "a plan's links are others";
+        << "a plan has other classes of links";
     for (Span& span : plan.trace.spans) span.bytes = Bytes{};
     const Document bare = make_document(std::move(plan.trace), std::nullopt);
     EXPECT_FALSE(bare->link_table);

@@ -15,7 +15,7 @@
 #include "trace/io/trace_formats.h"
 #include "trace/profile/formats/profile_files.h"
 
-/// What a person drops on the window: profiles, folders, traces of several steps.
+/// Files that the user drops on the window: profiles, folders, traces of several steps.
 namespace debubble::gui {
 namespace {
 
@@ -37,7 +37,7 @@ protected:
     }
     void TearDown() override { std::filesystem::remove_all(folder); }
 
-    /// The plan's step so many times, one after another, the second one slower.
+    /// `count` copies of the plan's step, one after another, the second one slower.
     static Trace steps(int count) {
         const Trace& one = plan->document->trace;
         Trace all{one.header, {}, {}, one.peaks, one.program};
@@ -106,7 +106,7 @@ TEST_F(FilesToOpen, LieBelowTheirPredictionWhereAScenarioIsGivenToo) {
     ASSERT_EQ(opened.traces.size(), 2U);
     EXPECT_EQ(opened.compares, Compares::Run);
     ASSERT_TRUE(opened.pairing);
-    EXPECT_EQ(opened.pairing->alike, Alike::Program);
+    EXPECT_EQ(opened.pairing->alike, Common::Program);
     EXPECT_FALSE(opened.pairing->kinds.empty());
     EXPECT_THAT(opened.comparison, HasSubstr("step"));
 }
@@ -154,13 +154,13 @@ TEST_F(FilesToOpen, ArePlansWhoseSumsAreComparedWhereTheirLayersDiffer) {
     const Opened opened =
         open_both({plan->document, "this plan", plan}, {v->document, "the plan before", v});
     ASSERT_TRUE(opened.pairing);
-    EXPECT_EQ(opened.pairing->alike, Alike::Nothing);
+    EXPECT_EQ(opened.pairing->alike, Common::Nothing);
     EXPECT_THAT(opened.comparison, testing::Not(HasSubstr("error")));
     const auto gpipe = answer(with_change(shipped("gpt2-xl-1f1b"), "schedule", "gpipe")).plan;
     const auto alike = open_both({gpipe->document, "this plan", gpipe},
                                  {answer(shipped("gpt2-xl-1f1b")).plan->document, "the plan before",
                                   answer(shipped("gpt2-xl-1f1b")).plan});
-    EXPECT_EQ(alike.pairing->alike, Alike::Layers);
+    EXPECT_EQ(alike.pairing->alike, Common::Layers);
 }
 
 }  // namespace

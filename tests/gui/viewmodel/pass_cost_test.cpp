@@ -67,7 +67,7 @@ TEST(PassCost, IsTheSumOfItsOperatorsAndWhatTheSimulatorTakes) {
 }
 
 TEST(PassCost, NamesOperatorsWithTheirFormulasAndNumbers) {
-    // The tutorial's GPT-3: hidden size 12288, so the first product of the MLP is 12288 x 49152
+    // The tutorial's GPT-3: hidden size 12288, so the first GEMM of the MLP is 12288 x 49152
     // over eight GPUs.
     const scenarios::Scenario scenario = scenarios::read_scenario("gpt3-175b");
     const Trace trace = sim::predict(scenario).trace;

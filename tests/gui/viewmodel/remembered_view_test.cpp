@@ -42,7 +42,7 @@ TEST(RememberedView, leaves_the_view_alone_if_it_is_damaged) {
           std::string("\xff\xfe"), whole.substr(0, whole.size() / 2),
           std::string(R"({"shown": ["a", null], "streams": {}, "scroll": "x"})")})
         EXPECT_EQ(recalled(damaged, fresh()), fresh()) << damaged;
-    // Cut anywhere, it is the whole view or none of it.
+    // A truncated text gives the whole view or nothing of it.
     for (std::size_t i = 0; i < whole.size(); ++i)
         EXPECT_EQ(recalled(whole.substr(0, i), fresh()), fresh()) << i;
 }

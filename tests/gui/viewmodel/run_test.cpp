@@ -34,8 +34,8 @@ TEST(RunWords, name_the_file_and_what_the_text_changes_of_it) {
     EXPECT_THAT(run_words(shipped("gpt2-xl"), {"/out"}, 0), Not(Contains("--set")));
 }
 
-/// A run of the window begins anew: in the folder of a real training it would replace what is
-/// there.
+/// A run of the window starts from the first step, and would replace the checkpoints in the folder
+/// of a real training.
 TEST(RunWords, save_checkpoints_in_the_folder_of_the_run) {
     const ScenarioText source{
         "include: two-rank-gpt\ntraining: {checkpoint: {dir: mine, every: 5}}\n",
@@ -43,7 +43,7 @@ TEST(RunWords, save_checkpoints_in_the_folder_of_the_run) {
     write_file(source.file, source.text);
     const std::string own = "training.checkpoint.dir=\"/out/checkpoints\"";
     EXPECT_THAT(run_words(source, {"/out"}, 0), Contains(own));
-    // A folder that only the text names does not come back by its change.
+    // A change of the text does not restore a folder that only the text names.
     const auto changed = with_change(source, "training.checkpoint.dir", "other");
     const auto words = run_words(changed, {"/out"}, 0);
     EXPECT_THAT(words, Contains(own));
@@ -157,7 +157,7 @@ class Unsaved : public testing::Test {
 protected:
     void SetUp() override { fs::remove_all(place); }
     void TearDown() override { fs::remove_all(place); }
-    /// A text as a window leaves it whose process has ended.
+    /// A text left by a window whose process has ended.
     void leave(const std::string& name, const std::string& text) const {
         write_file(place / name, "{\"file\": \"/a/b.yaml\", \"text\": \"" + text + "\"}");
     }
@@ -187,7 +187,8 @@ TEST_F(Unsaved, of_a_window_that_ended_is_found_whole) {
     EXPECT_TRUE(fs::is_empty(place));
 }
 
-/// After a reboot, another process has the number of the one that kept the text. Process 1 runs.
+/// After a reboot, another process may have the number of the process that kept the text. Process 1
+/// runs.
 TEST_F(Unsaved, is_left_whatever_process_has_the_number_now) {
     leave("unsaved-1.json", "old");
     write_file(place / "unsaved-1.lock", "");

@@ -90,7 +90,7 @@ TEST(RunView, HasAStripWhoseColumnsAddUpAtAnyZoom) {
 TEST(RunView, FindsFailuresAndTheEndsOfSteps) {
     const RunStrip strip(planned_run(), 1, 0);
     const sim::DrawnRun drawn = sim::draw_run(planned_run().figures.job, 1, 0);
-    // One that strikes while the job is down begins no stop of its own.
+    // A failure during a downtime does not begin another one.
     EXPECT_EQ(strip.failures().size(), static_cast<std::size_t>(drawn.failures));
     const double step = planned_run().figures.job.step;
     const std::vector<double> ends = strip.step_ends(0, 10.5 * step, 100);
@@ -120,7 +120,7 @@ TEST(RunView, SaysWhatAScenarioLacksAndTypesIt) {
     const ScenarioText bare{"model: gpt2-xl\ncluster: hgx-h100\ntraining: {steps: 10}\n",
                             "bare.yaml"};
     const auto scenario = scenarios::parse_scenario(bare.text, bare.file);
-    const auto lacks = lacks_for_a_run(scenario, 1'558'000'000);
+    const auto lacks = missing_run_keys(scenario, 1'558'000'000);
     ASSERT_EQ(lacks.size(), 2u);
     EXPECT_EQ(lacks[0], (scenarios::Override{"training.tokens", "30B"}));
     EXPECT_EQ(lacks[1], (scenarios::Override{"reliability", "llama3-2024"}));
@@ -131,7 +131,7 @@ TEST(RunView, SaysWhatAScenarioLacksAndTypesIt) {
     ASSERT_TRUE(figures->run);
     EXPECT_EQ(figures->run->tokens, 30'000'000'000);
     EXPECT_GT(figures->run->figures.job.failures.sum(), 0);
-    EXPECT_TRUE(lacks_for_a_run(scenarios::parse_scenario(typed.text, typed.file), 1).empty());
+    EXPECT_TRUE(missing_run_keys(scenarios::parse_scenario(typed.text, typed.file), 1).empty());
 }
 
 TEST(RunView, HasASliderWhoseBestPlaceIsWhatAutoTakes) {

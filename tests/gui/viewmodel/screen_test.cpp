@@ -92,7 +92,7 @@ TEST_F(OnTheDesk, a_trace_over_a_plan_has_no_ghost_cannot_be_changed_and_the_pla
 
 TEST_F(OnTheDesk, an_answer_behind_a_trace_leaves_the_trace_in_front) {
     ASSERT_TRUE(desk.show(trace("/x/a.json")));
-    desk.predicted(before, now);  // such as of a change just before
+    desk.predicted(before, now);  // such as the answer to the previous change
     ASSERT_TRUE(shown<on_screen::Trace>());
     desk.show_plan();
     EXPECT_EQ(shown<on_screen::Plan>()->plan, before);
@@ -126,10 +126,10 @@ TEST_F(OnTheDesk, a_change_takes_a_comparison_of_the_plan_from_the_screen) {
     ASSERT_TRUE(desk.show(plans(now, before)));
     ASSERT_TRUE(shown<on_screen::Comparison>());
     EXPECT_TRUE(desk.edits());
-    desk.predicted(nullptr, nullptr);  // an impossible one too: its mistakes are about the plan
+    desk.predicted(nullptr, nullptr);  // an impossible plan too, since its mistakes are the plan's
     ASSERT_TRUE(shown<on_screen::Plan>());
     EXPECT_EQ(shown<on_screen::Plan>()->plan, now);
-    EXPECT_FALSE(desk.can_show_aside()) << "two plans are compared anew";
+    EXPECT_FALSE(desk.can_show_aside()) << "two plans are compared again";
 }
 
 TEST_F(OnTheDesk, a_comparison_of_a_plan_that_has_changed_meanwhile_is_not_shown) {

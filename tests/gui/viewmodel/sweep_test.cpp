@@ -131,7 +131,7 @@ TEST(Sweep, goes_on_where_it_was_stopped) {
     const ScenarioText source = with_grid(shipped("gpt2-xl"), kSmallGrid);
     SweepRun whole(source, other.file());
     ASSERT_EQ(wait_for(whole), State::Finished);
-    {  // as if killed after two points
+    {  // like a sweep that was killed after two points
         const std::string all = read_file(other.file());
         std::size_t end = 0;
         for (int lines = 0; lines < 3; ++lines) end = all.find('\n', end) + 1;
@@ -230,7 +230,7 @@ TEST(Sweep, keeps_the_rows_of_every_grid_apart) {
     std::filesystem::current_path(here);
 }
 
-/// Ten thousand made-up plans: the work of the window on each of them between two frames.
+/// Ten thousand invented plans, which the window processes between two frames.
 TEST(SweepTable, of_ten_thousand_rows_is_sorted_filtered_and_plotted_at_once) {
     const Folder folder;
     SweepRun run(with_grid(shipped("gpt2-xl"), kSmallGrid), folder.file());
@@ -240,7 +240,7 @@ TEST(SweepTable, of_ten_thousand_rows_is_sorted_filtered_and_plotted_at_once) {
     const std::vector<sim::SweepRow> few = rows;
     while (rows.size() < 10'000) {
         rows.push_back(few[rows.size() % few.size()]);
-        // Each is another plan, and no twin.
+        // All are different plans, without duplicates.
         if (rows.back().possible())
             (*rows.back().figures)["step_time_s"] *= 1 + 1e-9 * double(rows.size());
     }
@@ -340,7 +340,7 @@ TEST(SweepTable, lists_a_plan_that_other_keys_give_too_once_and_the_best_first) 
     SweepTable table(run.grid());
     table.add(run.take_rows());
     // Without tensor parallelism, sequence parallelism makes no difference.
-    EXPECT_EQ(table.twins(), 4U);
+    EXPECT_EQ(table.duplicates(), 4U);
     const std::vector<std::size_t> order = table.best_first("");
     ASSERT_EQ(order.size(), 4U);
     const std::size_t rate = table.column_of("tokens_per_s");
@@ -355,7 +355,7 @@ TEST(SweepTable, lists_a_plan_that_other_keys_give_too_once_and_the_best_first) 
     for (const std::size_t row : order)
         EXPECT_EQ(table.rows()[row].values.back(), "false") << "the first of the grid is listed";
     const std::string csv = table.csv(order);
-    EXPECT_EQ(std::ranges::count(csv, '\n'), 9) << "a table in a file has the twins, marked";
+    EXPECT_EQ(std::ranges::count(csv, '\n'), 9) << "a table in a file has the duplicates, marked";
 }
 
 TEST(SweepTable, tells_what_of_its_scenario_has_changed) {
@@ -369,7 +369,7 @@ TEST(SweepTable, tells_what_of_its_scenario_has_changed) {
     EXPECT_THAT(changed("gpus", "16"), HasSubstr("gpus 8"));
     const std::string key = grid.sweep.keys.front().key;
     EXPECT_EQ(changed(key.c_str(), grid.sweep.keys.front().values.back().c_str()), "")
-        << "a point of the grid is no other ground";
+        << "a point of the grid is not another scenario";
     EXPECT_EQ(ground_of_rows(swept, {swept.text + "x: [1\n", swept.file}, grid), "");
 }
 

@@ -4,7 +4,7 @@
 
 #include <gmock/gmock.h>
 
-#include "gui/viewmodel/timeline/lit.h"
+#include "gui/viewmodel/timeline/highlight.h"
 #include "gui/viewmodel/what_if/answer.h"
 #include "gui/viewmodel/what_if/knobs.h"
 #include "sim/bill_rows.h"
@@ -42,7 +42,7 @@ TEST(Tornado, has_the_step_at_half_and_at_twice_of_each_constant_the_longest_bar
             EXPECT_GE(tornado->bars[i - 1].reach(tornado->step_s), bar.reach(tornado->step_s));
         }
     }
-    EXPECT_EQ(tornado->bars[0].lever.name(), "GPU") << "products take most of this step";
+    EXPECT_EQ(tornado->bars[0].lever.name(), "GPU") << "GEMMs take most of this step";
 }
 
 TEST(Tornado, of_one_node_has_no_network_and_of_an_impossible_plan_there_is_none) {
@@ -73,7 +73,7 @@ TEST(Tornado, a_place_on_a_bar_is_a_factor_and_back) {
         EXPECT_NEAR(factor_for(bar, 10, step_for(bar, 10, factor)), factor, 1e-12);
     EXPECT_EQ(bar.lever.words(0.5), "0.5 GB/s");
     const Lever jitter("jitter", {{"imbalance.jitter", 0, Lever::Unit::Share}});
-    EXPECT_EQ(jitter.at(2)[0].second, "0.02") << "half of nothing and twice of it would be alike";
+    EXPECT_EQ(jitter.at(2)[0].second, "0.02") << "half of 0 and twice 0 would be equal";
     EXPECT_EQ(jitter.at(0.5)[0].second, "0");
 }
 
@@ -96,13 +96,14 @@ TEST(Knobs, are_changes_that_shorten_the_step_of_as_many_tokens_and_fit) {
     EXPECT_TRUE(of_warm_up) << "zero-bubble schedules shorten it";
 }
 
-TEST(Lit, bubbles_of_a_part_are_those_of_its_cause_and_passes_of_it_expose_that_communication) {
+TEST(Highlight,
+     bubbles_of_a_part_are_those_of_its_cause_and_passes_of_it_expose_that_communication) {
     const Document document = answer(shipped("gpt3-175b")).plan->document;
-    const Lit warm_up = lit_by(*document, "warm_up", BubbleCause::WarmUp);
+    const Highlight warm_up = highlight_of(*document, "warm_up", BubbleCause::WarmUp);
     ASSERT_TRUE(warm_up.any());
     EXPECT_TRUE(warm_up.causes[static_cast<std::size_t>(BubbleCause::WarmUp)]);
     EXPECT_EQ(std::ranges::count(*warm_up.spans, true), 0);
-    const Lit tensor = lit_by(*document, "exposed_tp");
+    const Highlight tensor = highlight_of(*document, "exposed_tp");
     Duration exposed{};
     for (std::size_t i = 0; i < tensor.spans->size(); ++i) {
         const Span& span = document->span(i);
@@ -113,14 +114,14 @@ TEST(Lit, bubbles_of_a_part_are_those_of_its_cause_and_passes_of_it_expose_that_
     Duration all{};
     for (const auto& device : document->devices) all += device.exposed_by[0];
     EXPECT_EQ(exposed, all) << "nothing exposed stays dark";
-    EXPECT_FALSE(lit_by(*document, "").any());
-    EXPECT_FALSE(lit_by(*document, "nobody").any());
+    EXPECT_FALSE(highlight_of(*document, "").any());
+    EXPECT_FALSE(highlight_of(*document, "nobody").any());
 }
 
-TEST(Lit, every_part_of_a_bill_lights_something) {
+TEST(Highlight, every_part_of_a_bill_lights_something) {
     const Answer now = answer(shipped("deepseek-v3"));
     for (const sim::BillPart& part : sim::bill_of_plan(now.plan->played).parts) {
-        const Lit lit = lit_by(*now.plan->document, part.key, part.idle);
+        const Highlight lit = highlight_of(*now.plan->document, part.key, part.idle);
         ASSERT_TRUE(lit.any()) << part.key;
         EXPECT_TRUE(std::ranges::count(*lit.spans, true) > 0 ||
                     std::ranges::count(lit.causes, true) > 0)

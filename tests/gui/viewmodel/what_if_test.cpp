@@ -59,7 +59,7 @@ TEST(WhatIf, greys_impossible_schedules_with_the_generators_own_reason) {
     EXPECT_EQ(schedules.choices.size(), generators().size());
     ASSERT_TRUE(answer.plan);
     for (const FieldChoice& schedule : schedules.choices) {
-        // Every offered choice can be had, and no other.
+        // Every offered choice is possible, and no other.
         const Answer chosen = gui::answer(with_change(source, "schedule", schedule.value));
         EXPECT_EQ(chosen.plan != nullptr, !schedule.why_not)
             << schedule.value << ": " << schedule.why_not.value_or("offered");
@@ -67,7 +67,7 @@ TEST(WhatIf, greys_impossible_schedules_with_the_generators_own_reason) {
     EXPECT_TRUE(choice(schedules, "dualpipe").why_not);
 }
 
-/// Typing the stages first would be a plan that is impossible on the way.
+/// Typing the stages first would give an impossible plan in between.
 TEST(WhatIf, a_schedule_in_v_shape_is_offered_whatever_is_written_and_sets_its_stages_per_rank) {
     const ScenarioText source = with_change(shipped("gpt2-xl"), "parallel.stages_per_rank", "1");
     const Answer before = gui::answer(source);
@@ -79,7 +79,7 @@ TEST(WhatIf, a_schedule_in_v_shape_is_offered_whatever_is_written_and_sets_its_s
         const Answer answer = gui::answer(chosen);
         ASSERT_TRUE(answer.plan) << name << ": " << answer.mistakes.front().message;
         EXPECT_EQ(field(answer, "parallel.stages_per_rank").value, "2");
-        // And back: a schedule of one stage per rank sets one.
+        // Back to a schedule of one stage per rank, which sets one.
         const ScenarioText back = with_change(chosen, "schedule", "1f1b");
         EXPECT_EQ(field(gui::answer(back), "parallel.stages_per_rank").value, "1");
         EXPECT_TRUE(gui::answer(back).plan);
@@ -150,7 +150,7 @@ TEST(WhatIf, every_suggestion_of_every_field_is_understood) {
             const ScenarioText changed = with_change(source, field.key, choice.value);
             try {
                 (void)scenarios::parse_scenario(changed.text, changed.file);
-            } catch (const InputError& error) {  // impossible, yes; unknown, no
+            } catch (const InputError& error) {  // impossible, but not unknown
                 EXPECT_THAT(error.what(), testing::Not(HasSubstr("unknown")))
                     << field.key << '=' << choice.value;
             }
@@ -328,7 +328,7 @@ TEST(LatestWins, answers_the_first_and_the_last_of_many_and_drops_what_is_out_of
     EXPECT_THAT(delivered, ElementsAre(5));
 }
 
-/// The first would never end by itself.
+/// The first question would never end by itself.
 TEST(LatestWins, a_newer_question_stops_the_answer_under_way) {
     std::promise<void> begun;
     std::promise<int> last;
@@ -366,8 +366,8 @@ TEST(LatestWins, what_is_forgotten_stops_and_is_not_delivered) {
     EXPECT_FALSE(delivered);
 }
 
-/// A plan of a hundred thousand actions: whenever one is cancelled, a newer question need not
-/// wait for the rest of it.
+/// A plan of a hundred thousand actions: a cancelled question ends soon at any point, so that a
+/// newer one need not wait.
 TEST(WhatIf, an_answer_that_is_no_longer_wanted_gives_up) {
     ScenarioText large = with_change(shipped("gpt3-175b"), "training.global_batch", "3072");
     large = with_change(large, "schedule", "1f1b");
@@ -385,7 +385,7 @@ TEST(WhatIf, an_answer_that_is_no_longer_wanted_gives_up) {
             gave_up.set_value(true);
         }
     });
-    // With a time of more than a second.
+    // The step takes more than a second.
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     stop.request_stop();
     EXPECT_TRUE(gave_up.get_future().get());

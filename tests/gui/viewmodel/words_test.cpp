@@ -63,15 +63,15 @@ TEST_F(SaidWords, of_a_step_without_a_cost_keep_their_figures) {
     row.part.takes = milliseconds(4080);
     row.share = 0.302;
     EXPECT_EQ(takes_words(row), "4.08 s, 30.2 %");
-    EXPECT_EQ(if_free_words(row), "") << "no such step can be played";
+    EXPECT_EQ(without_part_text(row), "") << "no such step can be played";
     row.part.if_free = milliseconds(13'510);
     row.shorter = 0.0004;
-    EXPECT_EQ(if_free_words(row), "13.51 s, no shorter");
+    EXPECT_EQ(without_part_text(row), "13.51 s, no shorter");
     set_translator(loud);
-    EXPECT_EQ(if_free_words(row), "13.51 s, NO SHORTER");
+    EXPECT_EQ(without_part_text(row), "13.51 s, NO SHORTER");
     row.part.if_free = milliseconds(9435);
     row.shorter = 0.302;
-    EXPECT_EQ(if_free_words(row), "9.435 s, 30.2 % SHORTER");
+    EXPECT_EQ(without_part_text(row), "9.435 s, 30.2 % SHORTER");
 }
 
 TEST_F(SaidWords, that_the_rooms_below_say_are_known_to_the_translators) {

@@ -69,7 +69,7 @@ TEST(Scatter, zooms_at_the_pointer_and_shows_all_again) {
     EXPECT_FALSE(plot.shows_all());
     EXPECT_LT((plot.place(points[40]) - still).manhattanLength(), 0.01);
     EXPECT_GT(std::abs(plot.place(points[60]).x() - still.x()), std::abs(other.x() - still.x()));
-    // The same figures of more plans keep the part in sight.
+    // More plans with the same figures keep the view.
     plot.show_points(points, {"x", Better::Less, 1}, {"y", Better::More, 1});
     EXPECT_LT((plot.place(points[40]) - still).manhattanLength(), 0.01);
     QTest::keyClick(&plot, Qt::Key_Home);

@@ -15,7 +15,7 @@
 #include "gui/widgets/what_if/yaml_editor.h"
 #include "tests/gui/widgets/window.h"
 
-/// Fields, keys and dialogs as a person uses them.
+/// Fields, keys and dialogs as a user operates them.
 namespace debubble::gui {
 namespace {
 
@@ -59,7 +59,7 @@ TEST_F(Window, a_value_that_is_refused_leaves_the_field_as_the_text_is) {
     auto* editor = window->findChild<YamlEditor*>();
     ASSERT_TRUE(settles_after([&] { editor->setPlainText(text() + "\nx: [1\n"); }));
     const QString before = field("training.recompute")->currentText();
-    choose("training.recompute", "none");  // no text that is YAML can take it
+    choose("training.recompute", "none");  // which no valid YAML can contain
     EXPECT_EQ(field("training.recompute")->currentText(), before);
 }
 

@@ -10,8 +10,8 @@
 #include "gui/widgets/zoo/zoo_panel.h"
 #include "tests/gui/widgets/window.h"
 
-/// Five jobs of people, each with the most gestures that it may take: a click, a key, a drag, a
-/// choice in a box, or a number that is typed.
+/// Five tasks of users, each with its limit of gestures: a click, a key, a drag, a choice in a box,
+/// or a typed number.
 namespace debubble::gui {
 namespace {
 
@@ -98,8 +98,8 @@ TEST_F(Gestures, two_say_why_rank_3_waits) {
 TEST_F(Gestures, two_lay_three_schedules_beside_each_other) {
     ASSERT_TRUE(opens({kFirstExample}));
     auto* zoo = window->findChild<ZooPanel*>();
-    QSignalSpy made(zoo, &ZooPanel::made_rows);
-    makes(made, [&] { command("Show every schedule")->trigger(); });
+    QSignalSpy ready(zoo, &ZooPanel::rows_ready);
+    makes(ready, [&] { command("Show every schedule")->trigger(); });
     EXPECT_LE(made_, 2);
     ASSERT_GE(zoo->topLevelItemCount(), 3);
     for (int i = 0; i < 3; ++i) {
@@ -114,8 +114,8 @@ TEST_F(Gestures, two_ask_what_a_slower_network_costs) {
     ASSERT_TRUE(opens({"gpt3-175b"}));
     const double before = window->session().answer().plan->prediction.step_time_s;
     auto* tornado = window->findChild<TornadoView*>();
-    QSignalSpy made(tornado, &TornadoView::made);
-    makes(made, [&] { command("Show where the step goes")->trigger(); });
+    QSignalSpy ready(tornado, &TornadoView::ready);
+    makes(ready, [&] { command("Show where the step goes")->trigger(); });
     const auto& bars = tornado->tornado()->bars;
     const auto network =
         std::ranges::find(bars, "network", [](const auto& bar) { return bar.lever.name(); });

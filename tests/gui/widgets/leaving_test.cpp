@@ -51,7 +51,7 @@ protected:
         ADD_FAILURE() << "no button " << button.toStdString();
     }
     bool runs() { return window->findChild<RunPanel*>()->is_running(); }
-    /// A run that lasts until it is told to end.
+    /// A run that lasts until it is asked to end.
     void start_run(const QString& command) {
         ASSERT_TRUE(opens({"two-rank-gpt"}));
         part<QLineEdit>("run-folder")->setText(folder.filePath("runs"));

@@ -8,9 +8,9 @@
 
 namespace debubble::gui {
 
-/// Measures the longest time for which the event loop of this thread stands still: a timer beats as
-/// often as the loop lets it, and the processor time of the thread between two beats is what one
-/// turn of the loop took. Processor time, since other programs take the processor away at any time.
+/// Measures the longest stall of this thread's event loop: a timer fires as often as the loop
+/// allows, and the processor time of the thread between two firings is that of one iteration of the
+/// loop. It is processor time, since other programs may use the processor at any time.
 class StallWatcher : public QObject {
 public:
     StallWatcher() {

@@ -40,7 +40,7 @@ TEST_F(Window, a_click_on_a_point_of_a_sweep_shows_that_plan) {
     ASSERT_EQ(rows.size(), 1);
     auto points = points_of(table, rows, table.column_of("peak_memory_bytes"),
                             table.column_of("tokens_per_s"));
-    points[0].x /= kGiB;  // as the plot's axis
+    points[0].x /= kGiB;  // like the plot's axis
     plot->resize(400, 300);
     ASSERT_TRUE(settles_after(
         [&] { QTest::mouseClick(plot, Qt::LeftButton, {}, plot->place(points[0]).toPoint()); }));
@@ -86,7 +86,7 @@ TEST_F(Window, a_mistake_in_the_grid_is_told_in_the_strip) {
     part<QPushButton>("sweep-start")->click();
     ASSERT_TRUE(!finished.isEmpty() || finished.wait(kDeadline));
     EXPECT_TRUE(window->message().contains("tensr"));
-    bool told = false;  // it is shown at the grid as well
+    bool told = false;  // the grid shows it as well
     for (const QLabel* label : sweep->findChildren<QLabel*>())
         told = told || label->text().contains("tensr");
     EXPECT_TRUE(told);
@@ -213,14 +213,14 @@ TEST_F(Window, the_details_let_a_plan_go_when_traces_are_opened) {
     const QString trace = folder.filePath("a.json");
     write_file(trace.toStdString(), exported(read_exhibit("gpt2-xl", {}), ExportFormat::Json));
     ASSERT_TRUE(opens({"gpt2-xl"}));
-    part<QLineEdit>("search")->setText("1F7");  // its cost is worked out
+    part<QLineEdit>("search")->setText("1F7");  // whose cost is computed
     const std::weak_ptr<const PredictedPlan> plan = window->session().answer().plan;
     const std::weak_ptr<const TimelineDocument> document = plan.lock()->document;
     const long plan_users = plan.use_count();
     const long document_users = document.use_count();
     ASSERT_TRUE(opens({trace}));
-    EXPECT_EQ(plan.use_count(), plan_users - 4);          // of no page, of no details, no screen
-    EXPECT_EQ(document.use_count(), document_users - 3);  // nor of the timeline and the overview
+    EXPECT_EQ(plan.use_count(), plan_users - 4);          // released by pages, details and screen
+    EXPECT_EQ(document.use_count(), document_users - 3);  // and by the timeline and the overview
 }
 
 TEST_F(Window, remembers_how_each_file_was_looked_at) {
@@ -302,15 +302,15 @@ TEST_F(Window, what_a_change_did_stands_in_the_head_and_is_pale_while_another_is
 TEST_F(Window, the_bill_is_made_when_it_is_seen) {
     ASSERT_TRUE(opens({"gpt2-xl-1f1b"}));
     auto* bill = window->findChild<BillPanel*>();
-    QSignalSpy made(bill, &BillPanel::made_rows);
+    QSignalSpy ready(bill, &BillPanel::rows_ready);
     EXPECT_LT(bill->topLevelItemCount(), 2);
     command("Show where the step goes")->trigger();
-    ASSERT_TRUE(!made.isEmpty() || made.wait(kDeadline));
+    ASSERT_TRUE(!ready.isEmpty() || ready.wait(kDeadline));
     EXPECT_GT(bill->topLevelItemCount(), 6);
     EXPECT_EQ(bill->topLevelItem(0)->text(0), "model FLOPs at the peak rate");
     EXPECT_EQ(bill->topLevelItem(bill->topLevelItemCount() - 1)->text(0), "step");
     ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));
-    ASSERT_TRUE(made.wait(kDeadline)) << "another plan has another bill";
+    ASSERT_TRUE(ready.wait(kDeadline)) << "another plan has another bill";
 }
 
 TEST_F(Window, a_plan_that_does_not_fit_has_remedies_that_a_click_takes) {

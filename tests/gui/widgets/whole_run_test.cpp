@@ -30,16 +30,16 @@ constexpr const char* kSmallTraining =
 
 class RunTab : public Window {
 protected:
-    /// Opens a training of weeks and its tab, and waits until all of it is there.
+    /// Opens a training of weeks and its tab, and waits until the tab is complete.
     bool opens_the_tab(const char* text = kSmallTraining) {
         const QString file = folder.filePath("small.yaml");
         write_file(file.toStdString(), text);
         if (!opens({file})) return false;
         page = window->findChild<RunPage*>();
-        QSignalSpy curve(page, &RunPage::made_curve);
-        QSignalSpy made(page, &RunPage::made);
+        QSignalSpy curve(page, &RunPage::curve_ready);
+        QSignalSpy ready(page, &RunPage::ready);
         command("Show the whole run")->trigger();
-        return (!made.isEmpty() || made.wait(kDeadline)) &&
+        return (!ready.isEmpty() || ready.wait(kDeadline)) &&
                (!curve.isEmpty() || curve.wait(kDeadline));
     }
     const sim::RunPlan& planned() { return *window->session().answer().plan->prediction.run; }
@@ -92,8 +92,8 @@ TEST_F(RunTab, has_a_slider_whose_keys_change_the_interval) {
     ASSERT_TRUE(settles_after([&] { QTest::keyClick(slider, Qt::Key_Right); }));
     EXPECT_GT(planned().figures.job.save_every, best);
     EXPECT_TRUE(text().contains("every"));
-    QSignalSpy made(page, &RunPage::made);
-    ASSERT_TRUE(!page->is_stale() || made.wait(kDeadline));
+    QSignalSpy ready(page, &RunPage::ready);
+    ASSERT_TRUE(!page->is_stale() || ready.wait(kDeadline));
     EXPECT_FALSE(slider->words().contains("where least is lost"));
     ASSERT_TRUE(settles_after([&] { QTest::keyClick(slider, Qt::Key_Home); }));
     EXPECT_EQ(planned().figures.job.save_every, best);
@@ -165,7 +165,7 @@ TEST_F(RunTab, stands_still_for_no_frame_while_months_are_drawn) {
         command("Show the timeline")->trigger();
         ASSERT_TRUE(opens({"llama3-405b-run"})) << window->message().toStdString();
         page = window->findChild<RunPage*>();
-        QSignalSpy curve(page, &RunPage::made_curve);
+        QSignalSpy curve(page, &RunPage::curve_ready);
         QTest::qWait(100);  // the timeline is painted
         StallWatcher watcher;
         command("Show the whole run")->trigger();

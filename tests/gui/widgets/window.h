@@ -21,7 +21,7 @@ namespace debubble::gui {
 
 inline constexpr int kDeadline = 30'000;  ///< ms; a prediction under a sanitizer on a busy machine
 
-/// A window without settings, and the ways in which a person uses it.
+/// A window without settings, with helpers for the user's actions.
 class Window : public testing::Test {
 protected:
     void SetUp() override {
@@ -31,7 +31,7 @@ protected:
         window->show();
     }
 
-    /// Runs `act` and waits until the window has answered to it.
+    /// Runs `act` and waits until the window has answered.
     template <class Act>
     bool settles_after(Act act) {
         QSignalSpy settled(window.get(), &MainWindow::settled);

@@ -1,4 +1,4 @@
-// The stretch of time in sight, on so many pixels.
+// The visible range of time, on a number of pixels.
 
 export class Axis {
   constructor(length) {
@@ -13,8 +13,8 @@ export class Axis {
   at(x) { return this.begin + x * this.nsPerPixel; }
   get showsAll() { return this.begin === 0 && this.end === this.whole; }
 
-  /// Shows a stretch, moved and cut or widened as little as it must be: a nanosecond is never wider
-  /// than a pixel.
+  /// Shows a range, moved and cut or widened as little as the limits require: a nanosecond is never
+  /// wider than a pixel.
   show(begin, end) {
     const length = Math.min(Math.max(end - begin, Math.min(this.width, this.whole)), this.whole);
     const from = begin - (length - (end - begin)) / 2;
@@ -22,7 +22,7 @@ export class Axis {
     this.end = this.begin + length;
   }
 
-  /// Above 1 enlarges. The time at this pixel stays there.
+  /// A factor above 1 enlarges. The time at this pixel keeps its position.
   zoom(factor, about) {
     const length = this.end - this.begin;
     const wanted = Math.min(Math.max(length / factor, Math.min(this.width, this.whole)), this.whole);
@@ -37,7 +37,7 @@ export class Axis {
 
   fit() { this.show(0, this.whole); }
 
-  /// Moves the stretch so that this one is in sight, and enlarges it if the other is too small.
+  /// Moves the view so that a range is visible, and enlarges it if the range is too narrow.
   reveal(begin, end) {
     const length = Math.max(this.end - this.begin, 1.5 * (end - begin));
     if (begin >= this.begin && end <= this.end) return;

@@ -1,4 +1,4 @@
-// The lane of bars: computes with what is exposed in them, their labels and operators.
+// The lane of bars: computes with their exposed communication, labels and operators.
 import { barsIn } from "./plan.js";
 import { filled } from "./words.js";
 import { drawBubbles } from "./bubbles.js";
@@ -11,7 +11,7 @@ export const kLabelShare = 0.62;
 const kLeastPass = 150;
 const kLeastTall = 20;
 const kLeastOperator = 3;
-const kNarrowest = 0.5;  // digits of the narrowest letter
+const kNarrowest = 0.5;  // width of the narrowest letter, in digits
 
 /// A lane is a plan's device in a band of the canvas: { plan, device, x, y, width, height, axis, look,
 /// theme, labels, faded }. `look` is that of the theme.
@@ -31,20 +31,20 @@ export function drawWork(pen, lane) {
   if (lane.labels.form >= 0) for (let i = first; i < last; ++i) drawLabels(pen, lane, i, wide.has(i));
 }
 
-/// The pixels of a stretch of time that are in sight.
+/// The visible pixels of a range of time.
 export function inSight(lane, begin, end) {
   const left = Math.max(lane.axis.x(begin), 0);
   const right = Math.min(lane.axis.x(end), lane.width);
   return [lane.x + left, lane.x + Math.max(right, left)];
 }
 
-/// The halves of a band, in which two computes that run together are drawn.
+/// The halves of a band, one for each compute of an Overlap.
 export function halves({ y, height }) {
   const upper = Math.floor(height / 2);
   return [{ y, height: upper }, { y: y + upper, height: height - upper }];
 }
 
-/// The colour of a bar (of an Overlap's second compute) in a theme.
+/// The colour of a bar, or of an Overlap's second compute, in a theme.
 export function colourOf(lane, bar, second = false) {
   const kind = lane.plan.classOf(bar);
   const colours = second ? kind.colours2 : kind.colours;
@@ -52,8 +52,8 @@ export function colourOf(lane, bar, second = false) {
   return colours[(lane.theme === "dark" ? 1 : 0) + (faded ? 2 : 0)];
 }
 
-/// Bars and what is exposed in and between them, those of one colour at a time: there are thousands in
-/// a frame.
+/// Draws bars and the exposed communication in and between them, colour by colour, since a frame has
+/// thousands of them.
 function drawBars(pen, lane, first, last) {
   const { plan, axis, x, y, height, meant } = lane;
   const exposed = lane.look.paints[5];
@@ -123,7 +123,7 @@ function drawLabels(pen, lane, bar, overOperators) {
   label(kind.labels2, true, lower);
 }
 
-/// The operators of a wide bar in a second row; exchanges that are hidden as thin lines below.
+/// The operators of a wide bar in a second row; hidden communication as thin lines at its foot.
 function drawOperators(pen, lane, bar) {
   const parts = lane.plan.operators[lane.plan.operatorList[bar] - 1];
   const left = lane.x + lane.axis.x(lane.plan.begin[bar]);
@@ -163,15 +163,15 @@ function wordsIn(pen, lane, words, under, x, y, width, height) {
   if (one) pen.text(x + width / 2, y + height / 2, one, size, inkOn(under), "middle");
 }
 
-/// Width of a label in digits.
+/// The width of a label in widths of a digit.
 export function digitsWide(words) {
   let digits = 0;
   for (const letter of words) digits += letter === "W" ? 1.55 : letter === "I" || letter === "." ? 0.5 : 1.05;
   return digits;
 }
 
-/// The longest form of label (0: letter, 1: number too, 2: stage too; -1: none) that has room in
-/// three of four bars in sight, and its size.
+/// The longest form of label (0: letter, 1: number too, 2: stage too; -1: none) that fits into three
+/// of four visible bars, and its size.
 export function labelStyle(lanes, font, height) {
   const longest = [1, 0];
   const near = lanes.filter((lane) => meanWidth(lane) >= font.digit * font.smallest);
@@ -197,7 +197,7 @@ export function labelStyle(lanes, font, height) {
   return { form: -1, size: 0 };
 }
 
-/// Digits of the longest microbatch, and of the greatest stage where a rank has several.
+/// The digits of the longest microbatch, and of the greatest stage if a rank has several.
 function noteNumbers(longest, { plan, device }) {
   device.longestNumbers ??= numbersOf(plan, device);
   for (const i of [0, 1]) longest[i] = Math.max(longest[i], device.longestNumbers[i]);
@@ -214,7 +214,7 @@ function numbersOf(plan, device) {
   return longest;
 }
 
-/// Mean width in pixels of the bars of a lane in sight, with what is between them.
+/// The mean width in pixels of a lane's visible bars and of the exposed communication between them.
 export function meanWidth({ plan, device, axis }) {
   const [first, last] = barsIn(plan, device.work, axis.begin, axis.end);
   if (last === first) return 0;
@@ -239,7 +239,7 @@ export function mixed(a, b, share) {
 
 const inks = new Map();
 
-/// Black or white, whichever is easier to read on a colour (WCAG 2).
+/// Black or white, whichever has the greater contrast with a colour (WCAG 2).
 export function inkOn(colour) {
   if (!inks.has(colour)) {
     const linear = (i) => {

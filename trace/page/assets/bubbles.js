@@ -1,4 +1,4 @@
-// Bubbles: idle time as an object with its cause and length.
+// Bubbles: idle time with its cause and length.
 import { barsIn } from "./plan.js";
 import { inSight, kLabelShare } from "./bars.js";
 import { shortTimeText } from "./words.js";
@@ -20,7 +20,7 @@ export function drawBubbles(pen, lane, least = kLeastBubble) {
   }
 }
 
-/// The bubbles in sight that are at least so many pixels wide.
+/// The visible bubbles that are at least `least` pixels wide.
 export function wideBubbles(lane, least) {
   const { plan, device, axis } = lane;
   const { begin, end } = plan.bubble;
@@ -30,7 +30,7 @@ export function wideBubbles(lane, least) {
     for (let b = first; b < last; ++b) if (end[b] - begin[b] >= least * axis.nsPerPixel) wide.push(b);
     return wide;
   }
-  // There are far more bubbles than pixels: few of them can be wide, and those come first.
+  // With far more bubbles than pixels, few of them can be wide. The longest come first.
   for (const b of longestFirst(plan, device)) {
     if (end[b] - begin[b] < least * axis.nsPerPixel) break;
     if (b >= first && b < last) wide.push(b);
@@ -46,7 +46,7 @@ function longestFirst({ bubble: { begin, end } }, device) {
   return device.longestBubbles;
 }
 
-/// The cause and the length on a plate in the middle of what is seen of a bubble, as far as they fit.
+/// The cause and the length on a plate in the middle of a bubble's visible part, as far as they fit.
 function drawWords(pen, lane, b, left, right, ground, ink) {
   const size = Math.min(lane.letter, Math.floor(lane.height * kLabelShare));
   if (size < lane.font.smallest) return;
@@ -63,7 +63,7 @@ function drawWords(pen, lane, b, left, right, ground, ink) {
     pen.text(middleX, middleY - height / 2 + line * (i + 0.5), words, size, ink, "middle"));
 }
 
-/// The lines of the first of these labels that has room: "waits for a stage, 4.2 ms", "stage 4.2 ms",
+/// The lines of the first of these labels that fits: "waits for a stage, 4.2 ms", "stage 4.2 ms",
 /// the same in two lines, "4.2 ms".
 function bubbleLabel(lane, b, letters, lines) {
   if (letters < 4 || lines < 1) return [];
@@ -76,7 +76,7 @@ function bubbleLabel(lane, b, letters, lines) {
   return fits(time) ? [time] : [];
 }
 
-/// A micro sign counts twice, as in pictures that count bytes.
+/// A micro sign counts twice, as in other pictures, which count bytes.
 function bytesOf(text) {
   return text.length + (text.includes("\u00b5") ? 1 : 0);
 }

@@ -1,6 +1,6 @@
 // The data of a page: packed bytes, and the columns of whole numbers in them.
 
-/// The bytes of a text in base64 that holds zlib's format.
+/// The unpacked bytes of a text: base64 of zlib's format.
 export async function unpacked(text) {
   const stream = new Blob([fromBase64(text.trim())]).stream().pipeThrough(new DecompressionStream("deflate"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
@@ -14,7 +14,8 @@ function fromBase64(text) {
   return bytes;
 }
 
-/// Reads columns from the beginning on: how many numbers, then each in as few bytes as it needs.
+/// Reads columns from the beginning on: the number of values, then each value in as few bytes as
+/// possible.
 export class Reader {
   constructor(bytes, at = 0) {
     this.bytes = bytes;
@@ -41,21 +42,21 @@ export class Reader {
     return value;
   }
 
-  /// The numbers of a column, as the class of array that has room for them.
+  /// The numbers of a column, as an array of the given class.
   column(Numbers = Float64Array) {
     const numbers = new Numbers(this.number());
     for (let i = 0; i < numbers.length; ++i) numbers[i] = this.number();
     return numbers;
   }
 
-  /// The same for numbers that may be below zero.
+  /// The same for signed numbers.
   signedColumn(Numbers = Float64Array) {
     const numbers = new Numbers(this.number());
     for (let i = 0; i < numbers.length; ++i) numbers[i] = unfolded(this.number());
     return numbers;
   }
 
-  /// Numbers of bars as what changed since the last one; -1 for none.
+  /// Numbers of bars, stored as differences from the last one; -1 for none.
   references() {
     const numbers = new Int32Array(this.number());
     let before = 0;

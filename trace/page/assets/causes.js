@@ -1,4 +1,4 @@
-// Why: what bubbles wait for, what actions waited for, in the words of reports.
+// Causes: what bubbles wait for and what actions waited for, in the words of the reports.
 import { firstFrom } from "./plan.js";
 import { general, percent, sizeText, timeText } from "./words.js";
 
@@ -58,21 +58,21 @@ const kWaitsFor = [
   "for a greater load than the mean: ",
 ];
 
-/// The last to end of what a bar needs; -1 for none.
+/// The dependency of a bar that ends last; -1 for none.
 function lastNeed(plan, bar) {
   let last = -1;
   for (const need of plan.needsOf(bar)) if (last < 0 || plan.end[need] > plan.end[last]) last = need;
   return last;
 }
 
-/// The bar of its device that began last before a bar; -1 at the start.
+/// The last bar of the same device that begins before a bar; -1 at the start.
 function workBefore(plan, bar) {
   const { work } = plan.deviceOf(bar);
   const own = firstFrom(plan.begin, work.first, work.last, plan.begin[bar]);
   return own > work.first ? own - 1 : -1;
 }
 
-/// The selection in one sentence, as pieces of text and bars that it names: [words | { bar, words }...].
+/// The selection in one sentence, as phrases and the bars that they name: [words | { bar, words }...].
 export function answerLine(plan, selection, kinds) {
   return selection.bubble !== undefined ? answerOfBubble(plan, selection.bubble) : answerOfBar(plan, selection.bar, kinds);
 }
@@ -88,7 +88,7 @@ function answerOfBubble(plan, b) {
   return [...line, ...(computes && cause[b] !== kLaunch ? because(plan, bar) : []), "."];
 }
 
-/// Why a bar did not begin earlier.
+/// The reason why a bar did not begin earlier.
 function because(plan, bar) {
   const need = lastNeed(plan, bar);
   if (need < 0) return [", which waits for nothing"];
@@ -115,9 +115,9 @@ export function deviceOfBubble(plan, b) {
   return plan.devices.find(({ bubbles }) => b >= bubbles.first && b < bubbles.last);
 }
 
-/// The bubble after (by 1) or before (by -1) a selection: of the same rank in the order of time,
-/// then of the next rank; undefined at the ends.
-export function bubbleBeside(plan, selection, by) {
+/// The bubble after (by 1) or before (by -1) a selection: of the same rank in order of time, then of
+/// the next rank; undefined at the ends.
+export function neighbourBubble(plan, selection, by) {
   const { begin } = plan.bubble;
   let b = by > 0 ? 0 : begin.length - 1;
   if (selection?.bubble !== undefined) b = selection.bubble + by;
@@ -128,7 +128,7 @@ export function bubbleBeside(plan, selection, by) {
   return b >= 0 && b < begin.length ? b : undefined;
 }
 
-/// What is known of a selection, as names and values.
+/// The details of a selection, as names and values.
 export function detailsOf(plan, selection, kinds) {
   if (selection.bubble !== undefined) return detailsOfBubble(plan, selection.bubble);
   const { bar } = selection;

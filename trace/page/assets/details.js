@@ -1,4 +1,4 @@
-// What is selected, in words: the sentence above the timeline, and names with values below it.
+// The selection in words: the sentence above the timeline, and names with values below it.
 import { answerLine, detailsOf, tipOfBar, tipOfBubble } from "./causes.js";
 import { tipOfLinks } from "./links.js";
 import { memoryAt } from "./memory.js";
@@ -12,17 +12,17 @@ export function element(name, properties = {}, ...children) {
   return made;
 }
 
-/// Shows the sentence of a selection, whose bars can be clicked.
+/// Shows the sentence of a selection, with its bars as links.
 export function showAnswer(place, timeline) {
   const { selection } = timeline;
   if (!selection) return place.replaceChildren(timeline.measured ? `Measured: ${timeText(Math.round(timeline.measured[1] - timeline.measured[0]))}` : kHint);
-  const pieces = answerLine(selection.plan, selection, timeline.words.kinds).map((piece) => {
-    if (typeof piece === "string") return piece;
-    const link = element("button", { className: "link", textContent: piece.words });
-    link.addEventListener("click", () => timeline.select({ plan: selection.plan, bar: piece.bar }, true));
+  const phrases = answerLine(selection.plan, selection, timeline.words.kinds).map((phrase) => {
+    if (typeof phrase === "string") return phrase;
+    const link = element("button", { className: "link", textContent: phrase.words });
+    link.addEventListener("click", () => timeline.select({ plan: selection.plan, bar: phrase.bar }, true));
     return link;
   });
-  place.replaceChildren(...pieces);
+  place.replaceChildren(...phrases);
 }
 
 /// Shows names and values of a selection, and the same action of the other plans.
@@ -43,7 +43,7 @@ export function showDetails(place, timeline) {
   place.replaceChildren(element("h2", { textContent: "Selected" }), list);
 }
 
-/// The first bar of another plan with the same words on the same rank; -1 for none.
+/// The first bar of another plan with the same action on the same rank; -1 for none.
 function sameBar(plan, bar, other) {
   const words = plan.textOf(bar);
   const device = other.devices.find(({ rank }) => rank === plan.deviceOf(bar).rank);
@@ -52,7 +52,7 @@ function sameBar(plan, bar, other) {
   return -1;
 }
 
-/// The words that are shown while the pointer rests on something; empty for nothing.
+/// The tool tip of the object under the pointer; empty without one.
 export function tipOf(timeline, hit) {
   const { selection, row } = hit;
   if (selection?.bubble !== undefined) return tipOfBubble(selection.plan, selection.bubble);
@@ -72,7 +72,7 @@ function tipOfMemory(timeline, row, at) {
     ...parts.map(([bytes, name]) => `${name} ${sizeText(bytes)}`)].join("\n");
 }
 
-/// The legend: swatches and words of trace/picture. Of several plans each word once, without figures.
+/// The legend: swatches and words of trace/picture. Several plans share one, without figures.
 export function showLegend(place, timeline) {
   const several = timeline.plans.length > 1;
   const seen = new Set();
@@ -89,7 +89,7 @@ export function showLegend(place, timeline) {
   }));
 }
 
-/// The swatches of the words that explain.
+/// Colours the swatches of the explanation.
 export function showSwatches(root, { look }) {
   for (const box of root.querySelectorAll(".swatch[data-paint]")) {
     box.style.cssText = swatch({ fill: look.paints[box.dataset.paint], hatch: "hatched" in box.dataset ? look.recompute : undefined }).style.cssText;

@@ -1,5 +1,5 @@
-// The far view of a lane: bars narrower than pixels would mix to one colour that none of them has.
-// A column shows how much of each kind of work it covers, the kinds above each other.
+// The far view of a lane. Bars narrower than pixels would mix to a colour of no kind of work, so each
+// column shows the shares of the kinds of work, stacked.
 import { meanWidth } from "./bars.js";
 import { drawBubbles, wideBubbles } from "./bubbles.js";
 import { nextAfter } from "./plan.js";
@@ -25,8 +25,8 @@ export function drawStacked(pen, lane) {
   const tops = Array.from({ length: kKinds }, () => new Float32Array(columns));
   const before = new Float64Array(kKinds);
   const after = new Float64Array(kKinds);
-  const left = { piece: 0 };
-  const right = { piece: 0 };
+  const left = { interval: 0 };
+  const right = { interval: 0 };
   let stretch = 0;
   for (let x = 0; x < columns; ++x) {
     let begin = lane.axis.at(x);
@@ -50,7 +50,7 @@ export function drawStacked(pen, lane) {
   drawBubbles(pen, lane, kLeastHatchedFar);
 }
 
-/// The stretches between wide bubbles, within which columns are averaged.
+/// The ranges between wide bubbles, within which columns are averaged.
 function stretchesOf(lane) {
   const { begin, end } = lane.plan.bubble;
   const gaps = wideBubbles(lane, kLeastGap).sort((a, b) => begin[a] - begin[b]);
@@ -64,7 +64,7 @@ function stretchesOf(lane) {
   return stretches;
 }
 
-/// A lane's work summed up from its start: of each piece its time, and the work of those before it.
+/// The prefix sums of a lane's work: the range of each interval, and the work before it.
 export function workSums(plan, device) {
   if (device.sums) return device.sums;
   const { first, last } = device.work;
@@ -73,16 +73,16 @@ export function workSums(plan, device) {
   const begin = new Float64Array(count);
   const end = new Float64Array(count);
   const before = new Float64Array(kKinds * (count + 1));
-  for (let piece = 0, bar = first, gap = gaps.first; piece < count; ++piece) {
+  for (let interval = 0, bar = first, gap = gaps.first; interval < count; ++interval) {
     const isBar = gap === gaps.last || (bar < last && plan.begin[bar] <= plan.between.begin[gap]);
-    begin[piece] = isBar ? plan.begin[bar] : plan.between.begin[gap];
-    end[piece] = isBar ? plan.end[bar] : plan.between.end[gap];
-    const length = end[piece] - begin[piece];
+    begin[interval] = isBar ? plan.begin[bar] : plan.between.begin[gap];
+    end[interval] = isBar ? plan.end[bar] : plan.between.end[gap];
+    const length = end[interval] - begin[interval];
     const exposed = isBar ? length * plan.exposedShare(bar) : length;
     const shares = isBar ? plan.classOf(bar).work : null;
     for (let kind = 0; kind < kKinds; ++kind) {
       const work = kind === 0 ? exposed : shares ? (length - exposed) * shares[kind] : 0;
-      before[kKinds * (piece + 1) + kind] = before[kKinds * piece + kind] + work;
+      before[kKinds * (interval + 1) + kind] = before[kKinds * interval + kind] + work;
     }
     if (isBar) ++bar;
     else ++gap;
@@ -90,15 +90,15 @@ export function workSums(plan, device) {
   return (device.sums = { begin, end, before, all: before.subarray(kKinds * count) });
 }
 
-/// The work before an instant, into `out`. `walk` goes to the right, or starts anew.
+/// Writes the work before an instant into `out`. `walk` goes to the right, or starts again.
 function workUntil({ begin, end, before }, at, walk, out) {
-  if (walk.piece > 0 && end[walk.piece - 1] > at) walk.piece = 0;
-  walk.piece = nextAfter(end, walk.piece, end.length, at);
-  const piece = walk.piece;
-  const inside = piece < end.length && begin[piece] < at;
-  const share = inside ? (at - begin[piece]) / (end[piece] - begin[piece]) : 0;
+  if (walk.interval > 0 && end[walk.interval - 1] > at) walk.interval = 0;
+  walk.interval = nextAfter(end, walk.interval, end.length, at);
+  const interval = walk.interval;
+  const inside = interval < end.length && begin[interval] < at;
+  const share = inside ? (at - begin[interval]) / (end[interval] - begin[interval]) : 0;
   for (let kind = 0; kind < kKinds; ++kind) {
-    const low = before[kKinds * piece + kind];
-    out[kind] = inside ? low + share * (before[kKinds * (piece + 1) + kind] - low) : low;
+    const low = before[kKinds * interval + kind];
+    out[kind] = inside ? low + share * (before[kKinds * (interval + 1) + kind] - low) : low;
   }
 }

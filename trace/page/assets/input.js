@@ -1,5 +1,5 @@
 // Keys, wheel, pointer and fingers.
-import { bubbleBeside } from "./causes.js";
+import { neighbourBubble } from "./causes.js";
 import { tipOf } from "./details.js";
 
 const kZoomStep = 1.5;
@@ -24,8 +24,8 @@ function keyCommand(timeline, player, { key, shiftKey }, commands) {
   const { axis } = timeline;
   const played = timeline.cursor !== null;
   const keys = {
-    w: () => axis.zoom(kZoomStep, aboutWhat(timeline)),
-    s: () => axis.zoom(1 / kZoomStep, aboutWhat(timeline)),
+    w: () => axis.zoom(kZoomStep, zoomCentre(timeline)),
+    s: () => axis.zoom(1 / kZoomStep, zoomCentre(timeline)),
     a: () => axis.pan(-kPanStep * axis.width),
     d: () => axis.pan(kPanStep * axis.width),
     arrowleft: () => (played ? player.step(-1) : axis.pan(-kPanStep * axis.width)),
@@ -48,14 +48,14 @@ function keyCommand(timeline, player, { key, shiftKey }, commands) {
   return keys[key.toLowerCase()];
 }
 
-/// Zooms about the pointer where it is on the lanes.
-function aboutWhat(timeline) {
+/// The centre of a zoom by key: the pointer if it is over the lanes, else the middle.
+function zoomCentre(timeline) {
   return timeline.pointerX === undefined ? timeline.axis.width / 2 : timeline.pointerX - timeline.gutter;
 }
 
 export function goToBubble(timeline, by) {
   const plan = timeline.selection?.plan ?? timeline.plans[0];
-  const bubble = bubbleBeside(plan, timeline.selection, by);
+  const bubble = neighbourBubble(plan, timeline.selection, by);
   if (bubble !== undefined) timeline.select({ plan, bubble }, true);
 }
 
@@ -67,7 +67,7 @@ function goToBar(timeline, by) {
   if (bar + by >= track.first && bar + by < track.last) timeline.select({ plan, bar: bar + by }, true);
 }
 
-/// Along the causes: to what ends a bubble, or to what an action waited for last.
+/// Follows the causes: selects the action that ends a bubble, or the last dependency of an action.
 export function follow(timeline) {
   const { selection } = timeline;
   if (!selection) return;
@@ -163,7 +163,7 @@ class Pointer {
     timeline.select(hit.selection ?? null);
   }
 
-  /// Two fingers: the times below them stay below them.
+  /// Zooms by two fingers, so that the times under them stay there.
   pinch(event) {
     const { timeline } = this;
     const other = [...this.fingers].find(([id]) => id !== event.pointerId)[1];

@@ -1,9 +1,9 @@
-// The use of a rank's links over time, one lane for each class of links: how much of its limit every
-// column takes, on average.
+// The use of a rank's links over time, one lane for each class of links: the used share of its limit,
+// on average over each column.
 import { firstAfter, nextAfter } from "./plan.js";
 import { fixed, general, timeText } from "./words.js";
 
-/// Draws a lane of links; the area is full where all of the limit is used.
+/// Draws a lane of links, whose area reaches the limit where all of it is used.
 export function drawLinks(pen, lane, of) {
   const { x, y, width, height, axis, look } = lane;
   const room = height - lane.plan.links.limit;
@@ -23,7 +23,7 @@ export function drawLinks(pen, lane, of) {
   pen.line(x, limit, x + width, limit, look.ground.warning, 1, [4, 3]);
 }
 
-/// Draws the words beside a lane of links.
+/// Draws the words left of a lane of links.
 export function drawLinkWords(pen, row, { y, width, letter, look }) {
   const [name, used] = linkOf(row);
   const line = 1.4 * letter;
@@ -48,8 +48,8 @@ function linkOf({ plan, device, linksOf }) {
   return plan.links.lanes[plan.devices.indexOf(device)][linksOf];
 }
 
-/// The use of a class of links as steps: from each instant on a level, and what was busy before.
-/// Stretches may lie over each other, whose levels add up.
+/// The use of a class of links as steps: the level from each instant on, and the busy time before it.
+/// The levels of overlapping stretches add up.
 function useOf(plan, device, of) {
   device.linkUse ??= [];
   return (device.linkUse[of] ??= stepsOf(sendsOf(plan, device, of)));
@@ -64,7 +64,7 @@ function sendsOf(plan, device, of) {
         const length = plan.lengthOf(bar);
         const ns = length * (end - begin);
         if (on !== of || ns <= 0) continue;
-        // What was measured is busy for as long as the bytes take at the greatest rate.
+        // A measured action is busy for the time of its bytes at the greatest rate.
         const level = Math.min((busy ?? (1e9 * plan.bytes[plan.size[bar] - 1]) / limit) / ns, 1);
         stretches.push({ at: plan.begin[bar] + length * begin, by: level }, { at: plan.begin[bar] + length * end, by: -level });
       }
@@ -83,7 +83,7 @@ function stepsOf(changes) {
   return { at, level, before };
 }
 
-/// The nanoseconds at the limit until an instant; a walk goes to the right.
+/// The nanoseconds at the limit until an instant. `walk` goes to the right.
 function busyUntil({ at, level, before }, time, walk) {
   walk.step = nextAfter(at, walk.step, at.length, time);
   const last = walk.step - 1;

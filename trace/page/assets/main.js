@@ -1,4 +1,4 @@
-// The page: reads its data, draws, and listens.
+// The page: reads its data, draws, and listens to its buttons.
 import { unpacked } from "./bytes.js";
 import { readPage } from "./plan.js";
 import { Timeline } from "./timeline.js";
@@ -40,7 +40,7 @@ function isOf({ plan, bar, bubble }, device) {
   return bubble !== undefined ? bubble >= device.bubbles.first && bubble < device.bubbles.last : plan.deviceOf(bar) === device;
 }
 
-/// What buttons and keys do, by the names of the buttons.
+/// The commands of buttons and keys, by the ids of the buttons.
 function commandsOf(page, timeline, player, memory) {
   const show = () => {
     document.documentElement.dataset.theme = timeline.theme;
@@ -55,7 +55,7 @@ function commandsOf(page, timeline, player, memory) {
     byId("scale").ariaPressed = timeline.ownScale;
     byId("scale").hidden = byId("memory-part").hidden;
     byId("links").ariaPressed = timeline.allLinked;
-    byId("unfold").textContent = timeline.folded ? "Show every rank" : "Fold ranks alike";
+    byId("unfold").textContent = timeline.folded ? "Show every rank" : "Fold similar ranks";
   };
   const fold = () => { timeline.fold(); show(); };
   const theme = () => { timeline.theme = timeline.theme === "dark" ? "light" : "dark"; show(); };

@@ -1,5 +1,4 @@
-// The memory of a device over time: classes above each other, or a strip of colour where there is
-// no room for that.
+// The memory of a device over time: stacked classes, or a strip of colour in a low row.
 import { mixed } from "./bars.js";
 import { firstAfter } from "./plan.js";
 
@@ -30,7 +29,7 @@ function eachColumn(lane, visit) {
   }
 }
 
-/// The whole memory of each step, in units.
+/// The memory of each step, summed over the classes, in units.
 function heldOf(plan) {
   if (!plan.held) {
     plan.held = new Float64Array(plan.memoryAt.length);
@@ -39,7 +38,7 @@ function heldOf(plan) {
   return plan.held;
 }
 
-/// The most that any device of a plan holds, in bytes.
+/// The greatest memory of any device of a plan, in bytes.
 export function greatestHeld(plan) {
   plan.greatest ??= heldOf(plan).reduce((most, held) => Math.max(most, held), 1) * plan.memory_unit;
   return plan.greatest;

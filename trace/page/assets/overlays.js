@@ -1,5 +1,4 @@
-// The answers to a person's questions over the lanes: selection with its arrows, critical path,
-// measured stretch.
+// Marks over the lanes: the selection with its arrows, the critical path, the measured range.
 import { inkOn } from "./bars.js";
 import { deviceOfBubble } from "./causes.js";
 import { barsOf } from "./rows.js";
@@ -13,7 +12,7 @@ export function drawOverlays(pen, view) {
   if (view.measured) drawMeasured(pen, view);
 }
 
-/// Where a bar is drawn; undefined if its row is folded away.
+/// The rectangle of a bar; undefined if its row is folded away.
 export function placeOfBar(view, plan, bar) {
   const device = plan.deviceOf(bar);
   const row = view.rows.find((one) => one.plan === plan && barsOf(one, device));
@@ -56,7 +55,8 @@ function drawSelection(pen, view) {
   outline(pen, place, accent);
 }
 
-/// From the middle of what is seen of a bubble, at the edge on that side, to what ends it.
+/// Draws an arrow to the action that ends a bubble, from the middle of the bubble's visible part, at
+/// the edge on that side.
 function arrowFromBubble(pen, view, bubble, to, ink) {
   const inside = (x) => Math.min(Math.max(x, view.gutter), view.width);
   const y = to.y + to.height / 2;
@@ -64,7 +64,7 @@ function arrowFromBubble(pen, view, bubble, to, ink) {
   pen.arrow((inside(bubble.x) + inside(bubble.x + bubble.width)) / 2, from, to.x, y, ink);
 }
 
-/// The bars of the path stand out already; lines join those on different ranks.
+/// Joins bars of the path on different ranks by lines. The bars stand out already.
 function drawCriticalPath(pen, view) {
   for (const { plan } of view.panels) {
     const inSight = (bar) => plan.begin[bar] < view.axis.end && plan.end[bar] > view.axis.begin;

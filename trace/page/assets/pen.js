@@ -1,4 +1,4 @@
-// The primitive shapes of trace/picture/shapes.h, drawn on a canvas or written down.
+// The primitive shapes of trace/picture/shapes.h, drawn on a canvas or recorded.
 
 export class CanvasPen {
   constructor(context, scale, hatchPeriod) {
@@ -16,14 +16,14 @@ export class CanvasPen {
     if (opacity < 1) context.globalAlpha = 1;
   }
 
-  /// Rectangles of one colour: x, y, width and height of each. A canvas changes colours slowly.
+  /// Rectangles of one colour, as x, y, width and height of each, since a canvas changes colours slowly.
   areas(places, fill) {
     const context = this.context;
     context.fillStyle = fill;
     for (let i = 0; i < places.length; i += 4) context.fillRect(places[i], places[i + 1], places[i + 2], places[i + 3]);
   }
 
-  /// Columns a pixel wide, each of one colour, 0xRRGGBB.
+  /// Columns, each a pixel wide and of one colour, 0xRRGGBB.
   columns(x, y, height, colours) {
     this.strip ??= document.createElement("canvas");
     Object.assign(this.strip, { width: colours.length, height: 1 });
@@ -75,7 +75,7 @@ export class CanvasPen {
   text(x, y, words, size, ink, anchor = "start", bold = false) {
     const context = this.context;
     const font = `${bold ? "bold " : ""}${size}px ${kFonts}`;
-    if (font !== this.font) context.font = this.font = font;  // it is read anew each time
+    if (font !== this.font) context.font = this.font = font;  // a canvas parses it at every assignment
     context.textAlign = anchor === "middle" ? "center" : anchor;
     context.textBaseline = "alphabetic";
     context.fillStyle = ink;
@@ -105,7 +105,7 @@ export class CanvasPen {
     context.stroke();
   }
 
-  /// Columns from their upper edges down to `bottom`, each a pixel wide.
+  /// Columns, each a pixel wide, from their upper edges down to `bottom`.
   steps(x, tops, bottom, fill, edge = null) {
     const context = this.context;
     context.beginPath();
@@ -142,7 +142,7 @@ export class CanvasPen {
     context.fill();
   }
 
-  /// Draws what `draw` draws within a rectangle only.
+  /// Clips the drawing of `draw` to a rectangle.
   clipped(x, y, width, height, draw) {
     this.context.save();
     this.context.beginPath();
@@ -156,7 +156,7 @@ export class CanvasPen {
 
 const kFonts = '"DejaVu Sans", Verdana, "Segoe UI", Roboto, sans-serif';
 
-/// Writes the shapes down instead, for tests and for whoever wants to know what is on the screen.
+/// Records the shapes instead, for tests and for readers of the screen's content.
 export class RecordingPen {
   constructor() { this.shapes = []; }
   area(x, y, width, height, fill, opacity = 1) { this.shapes.push({ shape: "area", x, y, width, height, fill, opacity }); }

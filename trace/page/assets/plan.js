@@ -1,14 +1,15 @@
-// A document: bars by track, bubbles, memory, and what each action waits for. Times are
-// nanoseconds from its first action on. Bars are numbered through all tracks.
+// A document: bars by track, bubbles, memory, and the dependencies of each action. Times are
+// nanoseconds since its first action. Bars are numbered through all tracks.
 import { Reader, unfolded } from "./bytes.js";
 import { filled } from "./words.js";
 
-/// The part of a list of bars that meets [begin, end), as half-open numbers.
+/// The bars of a track that overlap [begin, end), as a half-open range of numbers.
 export function barsIn(of, track, begin, end) {
   return [firstAfter(of.end, track.first, track.last, begin), firstFrom(of.begin, track.first, track.last, end)];
 }
 
-/// The first place in [low, high) of ascending numbers that is above (not below) a value.
+/// The first index in [low, high) whose number is above a value (firstFrom(): not below it). The
+/// numbers ascend.
 export function firstAfter(numbers, low, high, value) {
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -84,7 +85,8 @@ export class Plan {
     return track;
   }
 
-  /// The numbers in an action's words: those of its kind before it on the track, and what changed.
+  /// The numbers in each action's words, stored as differences from the last action of its kind on the
+  /// track.
   readNumbers(values) {
     this.firstNumber = new Uint32Array(this.kind.length + 1);
     let place = 0;
@@ -163,12 +165,12 @@ export class Plan {
     return exposure ? Math.min(1, exposure[0] / this.lengthOf(bar)) : 0;
   }
 
-  /// exposedShare() of every bar. The table is made when the first one is asked for.
+  /// exposedShare() of every bar, computed at the first use.
   get exposedShares() {
     return (this.sharesOfBars ??= Float32Array.from(this.kind, (_, bar) => this.exposedShare(bar)));
   }
 
-  /// What a bar directly waits for.
+  /// The direct dependencies of a bar.
   needsOf(bar) {
     const at = this.firstNeed[bar];
     const needs = this.needCodes[at] % 2 === 1 ? [bar - 1] : [];
@@ -176,13 +178,13 @@ export class Plan {
     return needs;
   }
 
-  /// What waits for a bar. The table of all is made when the first one is asked for.
+  /// The direct dependents of a bar. The table for all bars is made at the first use.
   usersOf(bar) {
     this.users ??= usersTable(this);
     return this.users.bars.subarray(this.users.first[bar], this.users.first[bar + 1]);
   }
 
-  /// From compute to compute: a message is followed to its other end.
+  /// The dependencies from compute to compute: a message is followed to its other end.
   directNeeds(bar) {
     const needs = this.needsOf(bar);
     if (this.classOf(bar).role !== "work") return needs;

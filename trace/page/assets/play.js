@@ -1,5 +1,5 @@
-// Play: a cursor runs over the step. What it has passed is lit, messages travel between rows, a rank
-// that waits says for what; several plans run on one clock.
+// Playing: a cursor runs over the step. The part before it is bright, messages move between rows, and
+// waiting ranks show their causes; several plans run on one clock.
 import { barsIn, runningAt } from "./plan.js";
 import { inkOn } from "./bars.js";
 import { percent, timeText } from "./words.js";
@@ -62,7 +62,7 @@ export class Player {
     this.onTick();
   }
 
-  /// Moves to the next beginning of an action of any rank (the last one before, by -1).
+  /// Moves to the next start of an action on any rank, or to the previous one (by -1).
   step(by) {
     const now = this.timeline.cursor ?? 0;
     let best = by > 0 ? this.timeline.axis.whole : 0;
@@ -77,7 +77,7 @@ export class Player {
   }
 }
 
-/// The share of a plan's work that is done at an instant.
+/// The share of a plan's actions that have ended at an instant.
 export function doneAt(plan, at) {
   let done = 0;
   let all = 0;
@@ -89,7 +89,7 @@ export function doneAt(plan, at) {
   return done / Math.max(all, 1);
 }
 
-/// The words on a plan while it plays: "62.1 % done", "done after 1.1 s".
+/// The progress of a plan in words: "62.1 % done", "done after 1.1 s".
 export function progressOf(plan, at) {
   return at >= plan.length ? `done after ${timeText(plan.length)}` : `${percent(doneAt(plan, at))} done`;
 }
@@ -101,7 +101,7 @@ function drawPlayed(pen, view, shown) {
   for (const row of shown) if (isOwn(row)) lightRunning(pen, view, row);
   for (const plan of view.plans) drawMessages(pen, view, plan, shown);
   pen.line(x, view.top, x, view.height, ground.accent, 2);
-  for (const row of shown) if (isOwn(row)) sayWhatItWaitsFor(pen, view, row);
+  for (const row of shown) if (isOwn(row)) drawWaitingWords(pen, view, row);
   for (const { plan, y, height } of view.titles) {
     const at = view.top + y - view.scroller.scrollTop;
     pen.text(view.width - 10, at + height / 2, progressOf(plan, view.cursor), view.letter, ground.accent, "end", true);
@@ -115,7 +115,7 @@ function lightRunning(pen, view, row) {
   pen.frame(left, view.yOf(row) + row.bars[0], Math.max(view.xOf(row.plan.end[bar]) - left, 2), row.bars[1], view.look.ground.text, 1.5);
 }
 
-/// A message travels from the row of its sender to that of its receiver while it is sent.
+/// A message moves from the row of its sender to that of its receiver during the transfer.
 function drawMessages(pen, view, plan, shown) {
   const rows = new Map(shown.filter((row) => row.plan === plan && row.linksOf === undefined).map((row) => [row.device.rank, row]));
   let drawn = 0;
@@ -131,7 +131,7 @@ function drawMessages(pen, view, plan, shown) {
     }
 }
 
-function sayWhatItWaitsFor(pen, view, row) {
+function drawWaitingWords(pen, view, row) {
   const b = runningAt(row.plan.bubble, row.device.bubbles, view.cursor);
   if (b < 0 || row.bars[1] < view.letter) return;
   const words = causeOf(row.plan, b);

@@ -1,4 +1,4 @@
-// The rows of a page: one for each rank, ranks alike as one, below each other for every document.
+// The rows of a page: for each document one for each rank, with runs of similar ranks folded into one.
 
 const kFoldedRun = 3;
 const kManyDevices = 32;
@@ -7,9 +7,10 @@ const kBesideFolded = 76;
 const kPanelTitle = 24;
 const kPanelGap = 10;
 
-/// Ranks are alike if they have as many actions, and compute, communicate and idle as long as the
-/// other, to half a percent of the step. Why they idle may differ: waits wander along a pipeline.
-export function alike(plan, a, b) {
+/// Ranks are similar if they have equally many actions, and equal times of compute, communication and
+/// idleness, to half a percent of the step. The causes of idle time may differ, since waits propagate
+/// along a pipeline.
+export function similar(plan, a, b) {
   if (a.work.last - a.work.first !== b.work.last - b.work.first) return false;
   const [mine, others] = [sumsOf(a), sumsOf(b)];
   return [...new Set([...mine.keys(), ...others.keys()])]
@@ -27,12 +28,12 @@ function sumsOf(device) {
   return device.sumsOfParts;
 }
 
-/// The ranks in runs of neighbours that are alike; a run is as long as it can be.
+/// The ranks in the longest possible runs of similar neighbours.
 export function runsOf(plan) {
   const runs = [];
   for (const device of plan.devices) {
     const run = runs.at(-1);
-    if (run && alike(plan, run[0], device)) run.push(device);
+    if (run && similar(plan, run[0], device)) run.push(device);
     else runs.push([device]);
   }
   return runs.flatMap((run) => (run.length < kFoldedRun ? run.map((device) => [device]) : [run]));
@@ -43,7 +44,7 @@ export function foldsAtFirst(plan) {
 }
 
 /// Lays out rows as high as there is room, within readable limits: { rows, height, titles }. The
-/// links of the devices in `linked`, or of all, have rows of their own below those.
+/// links of the devices in `linked`, or of all devices, have rows of their own.
 export function layOut(plans, { folded, opened, available, low, linked = new Set(), allLinked = false }) {
   const panels = plans.map((plan, p) => rowsOf(plan, folded && !opened.has(p)));
   const count = panels.reduce((sum, rows) => sum + rows.length, 0);
@@ -86,8 +87,8 @@ export function isOwn(row) {
   return row.linksOf === undefined && !row.sampled;
 }
 
-/// Ranks alike share a row: as many of them as there are pairs of pixels, each thin, so that one sees
-/// how the work wanders from rank to rank.
+/// The row of similar ranks: a sample of them, two pixels high each, which shows how the work moves
+/// from rank to rank.
 function foldedLayout(devices) {
   const samples = Math.min(devices.length, kMostSamples);
   const height = 2 * samples;
@@ -101,7 +102,7 @@ export function deviceAt(row, inRow) {
   return row.sampled[Math.min(Math.max(Math.floor(inRow / 2), 0), row.sampled.length - 1)];
 }
 
-/// Where the bars of a device lie in a row: [y, height]; undefined if the row is not of it.
+/// The band of a device's bars in a row: [y, height]; undefined if they are in another row.
 export function barsOf(row, device) {
   if (row.device === device && isOwn(row)) return row.bars;
   const place = row.sampled ? row.devices.indexOf(device) : -1;
@@ -112,7 +113,7 @@ function rowsOf(plan, folded) {
   return folded ? runsOf(plan) : plan.devices.map((device) => [device]);
 }
 
-/// The highest of a plan's layouts that leaves room for all rows, but none below what can be read.
+/// The highest of a plan's readable layouts that leaves room for all rows.
 function layoutFor(plan, share, low) {
   const least = plan.devices.length > kManyDevices ? 20 : low;
   const layouts = plan.layouts.filter(({ height }) => height >= least);
@@ -127,7 +128,7 @@ export function nameOf({ devices, device }, narrow = false) {
   return narrow ? `${first} to ${last}` : `ranks ${first} to ${last}`;
 }
 
-/// Draws the words beside a row, and a bar of where its step goes.
+/// Draws the words left of a row, and a bar of the parts of its step.
 export function drawGutter(pen, row, { y, width, letter, look, theme }) {
   const { device } = row;
   const { text, faint, warning } = look.ground;
@@ -155,7 +156,7 @@ export function drawGutter(pen, row, { y, width, letter, look, theme }) {
   if (barHeight > 0) drawStepBar(pen, device, 8, Math.min(y + row.height - barHeight - 1, y + 3 * line + 4), right - 8, barHeight, theme);
 }
 
-/// A bar cut by the shares of the parts of a rank's step.
+/// A bar divided by the shares of the parts of a rank's step.
 export function drawStepBar(pen, device, x, y, width, height, theme) {
   const step = device.parts.reduce((sum, [, ns]) => sum + ns, 0);
   let before = 0;

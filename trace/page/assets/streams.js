@@ -1,7 +1,7 @@
 // The strip below the bars: messages and collectives, which several streams share.
 import { barsIn, nextAfter } from "./plan.js";
 
-const kPixelsOfMessage = 4;  // width below which messages are not told apart on average
+const kPixelsOfMessage = 4;  // mean width below which messages are blended
 
 export function drawStreams(pen, lane) {
   const tracks = lane.device.streams.filter(({ name, first, last }) => !name.startsWith("compute") && last > first);
@@ -29,8 +29,8 @@ function drawStrip(pen, lane, first, last) {
   for (const [fill, places] of areas) pen.areas(places, fill);
 }
 
-/// Where there are more messages than can be told apart, each column has the mean colour of what it
-/// covers. All bars of a stream have one colour.
+/// Blends messages that are too many to be drawn singly: each column has the mean colour of its area.
+/// All bars of a stream have one colour.
 function drawBlended(pen, lane, tracks) {
   const ground = channelsOf(lane.look.ground.lane);
   const walks = tracks.map((track) => ({ track, colour: channelsOf(colourOfStream(lane, track.first)),
@@ -61,7 +61,7 @@ function channelsOf(hex) {
   return [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 }
 
-/// The time that the bars of a track cover from its start until an instant; a walk goes to the right.
+/// The time covered by the bars of a track until an instant. `walk` goes to the right.
 function coveredUntil(plan, walk, at) {
   const { track } = walk;
   if (!track.covered) {

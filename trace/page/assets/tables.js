@@ -1,12 +1,11 @@
-// Figures below the timeline: where each rank's step goes, memory by class, and copies of tables.
+// Figures below the timeline: the parts of each rank's step, memory by class, and copies of tables.
 import { drawMemory } from "./memory.js";
 import { CanvasPen } from "./pen.js";
 import { runsOf } from "./rows.js";
 import { element } from "./details.js";
 import { percent, timeText } from "./words.js";
 
-/// Where the step of each rank goes: a bar of its parts, and the parts in figures. Ranks alike share
-/// a row.
+/// The parts of each rank's step: as a bar, and in figures. Similar ranks share a row.
 export function showParts(place, timeline) {
   const tables = timeline.plans.map((plan) => {
     const names = [...new Set(plan.devices.flatMap(({ parts }) => parts.map(([name]) => name)))];
@@ -33,7 +32,7 @@ function partsRow(run, names, theme) {
   return element("tr", {}, element("td", { textContent: name }), element("td", {}, bar), ...cells);
 }
 
-/// The memory of one rank by class, with its axis, on the axis of time of the rows.
+/// The memory of one rank by class, with an axis of bytes, on the rows' axis of time.
 export class MemoryChart {
   constructor(timeline, canvas, choice, part) {
     Object.assign(this, { timeline, canvas, choice, part });
@@ -69,7 +68,7 @@ export class MemoryChart {
     this.draw();
   }
 
-  /// Draws again where the axis has moved.
+  /// Draws again if the axis has moved.
   follow() {
     const { begin, end, width } = this.timeline.axis;
     if (this.drawn?.begin !== begin || this.drawn.end !== end || this.drawn.width !== width) this.draw();

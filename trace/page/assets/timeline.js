@@ -39,7 +39,7 @@ export class Timeline {
   get words() { return this.everyLook.words; }
   get top() { return kMap + kRuler; }
   get width() { return this.gutter + this.axis.width; }
-  /// The scale of all memory lanes: up to the limit, or up to what is held.
+  /// The scale of all memory lanes: up to the limit, or up to the greatest held memory.
   get memoryScale() {
     const limits = this.plans.map((plan) => plan.memory_limit).filter((limit) => limit !== null);
     if (!this.ownScale) return { top: Math.max(...this.plans.map((plan) => plan.memory_top)), limit: limits[0] ?? null };
@@ -49,7 +49,7 @@ export class Timeline {
   yOf(row) { return this.top + row.y - this.scroller.scrollTop; }
   timeAt(x) { return this.axis.at(x - this.gutter); }
 
-  /// Takes the sizes of the page, and lays out the rows anew.
+  /// Adopts the sizes of the page and lays out the rows.
   resize() {
     const width = this.scroller.clientWidth;
     const narrow = width < kNarrow;
@@ -125,7 +125,7 @@ export class Timeline {
       font: this.everyLook.font, meant: this.meantOf(plan), labels: { form: -1, size: 0 } };
   }
 
-  /// The bars that are meant where others are faded; null if all are.
+  /// The highlighted bars, if all others are faded; else null.
   meantOf(plan) {
     if (!this.critical) return null;
     return (plan.onPath ??= new Set(plan.criticalPath));
@@ -213,7 +213,7 @@ export class Timeline {
     return y < this.top ? undefined : this.rows.find((row) => at >= row.y && at < row.y + row.height);
   }
 
-  /// What lies under a point: { row, selection | memory | use }.
+  /// The object under a point: { row, selection | memory | use }.
   hit(x, y) {
     const row = this.rowAt(y);
     if (!row || x < this.gutter) return { row };
@@ -247,7 +247,7 @@ export class Timeline {
     this.changed();
   }
 
-  /// Brings a selection into sight.
+  /// Scrolls and pans until a selection is visible.
   reveal({ plan, bar, bubble }) {
     const list = bubble !== undefined ? plan.bubble : plan;
     const index = bubble ?? bar;
@@ -263,7 +263,7 @@ export class Timeline {
 
   get hasLinks() { return this.plans.some(({ links }) => links); }
 
-  /// Shows the links of all ranks, or of none; of one rank by its row.
+  /// Shows or hides the links of all ranks, or of the rank of a row.
   toggleLinks(row) {
     if (row) this.linked.delete(row.device) || this.linked.add(row.device);
     else {
@@ -280,7 +280,7 @@ export class Timeline {
   }
 }
 
-/// As much of a title as there is room for, up to one of its commas.
+/// The longest beginning of a title that fits, up to one of its commas.
 function titleIn(title, room, size) {
   const parts = title.split(", ");
   while (parts.length > 1 && parts.join(", ").length * kBoldLetter * size > room) parts.pop();

@@ -1,13 +1,13 @@
-// Numbers as the reports write them.
+// Numbers in the formats of the reports.
 
-/// As C's %.<digits>g: a tie goes to the even digit.
+/// Like C's %.<digits>g, which rounds ties to the even digit.
 export function general(value, digits) {
   const [mantissa, power] = toEven(value, digits).split("e").map(Number);
   if (value === 0 || (power >= -4 && power < digits)) return String(Number(`${mantissa}e${power}`));
   return `${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
 }
 
-/// As toExponential(), which rounds ties up.
+/// Like toExponential(), which rounds ties up.
 function toEven(value, digits) {
   const [exact, power] = value.toExponential(40).split("e");
   const end = exact.indexOf(".") + digits;
@@ -16,7 +16,7 @@ function toEven(value, digits) {
   return isTie ? `${kept}e${power}` : value.toExponential(digits - 1);
 }
 
-/// As C's %.<decimals>f: a tie goes to the even digit.
+/// Like C's %.<decimals>f, which rounds ties to the even digit.
 export function fixed(value, decimals) {
   const scaled = Math.abs(value) * 10 ** decimals;
   const text = value.toFixed(decimals);
@@ -78,7 +78,7 @@ function tickDistance(length, most) {
   return length;
 }
 
-/// A template's words with an action's numbers: "%0F%1" with 2 and 3 is "2F3".
+/// A template filled with an action's numbers: "%0F%1" with 2 and 3 is "2F3".
 export function filled(template, numbers, first = 0) {
   return template.replace(/%(\d)/g, (_, place) => numbers[first + Number(place)]);
 }

@@ -10,8 +10,8 @@
 
 namespace debubble::picture {
 
-/// Colour integrated over time, in whole nanoseconds and nanoseconds x channel (0..255): the exact
-/// colour of a pixel that bars cover in part.
+/// Colour integrated over time, in whole nanoseconds and nanoseconds x channel (0..255). It gives
+/// the exact colour of a pixel that bars cover in part.
 struct ColourArea {
     std::int64_t covered = 0;
     std::int64_t red = 0;
@@ -31,13 +31,14 @@ struct ColourArea {
     }
 };
 
-/// The mean over `length`; the part that no bar covers shows `ground`.
+/// The mean over `length`, with `ground` in the part that no bar covers.
 Rgb blend(const ColourArea& area, Duration length, Rgb ground);
 
-/// A track's colour summed from its start to every few bars (a summed-area table in one dimension:
+/// The prefix sums of a track's colour at every few bars (a summed-area table in one dimension:
 /// Crow 1984), so that the mean of any window is the difference of two look-ups. A mip pyramid
-/// would be exact at its own steps only and blur between them; this blends every pixel by the true
-/// area at every zoom, and the same code paints a step of a million operators and a single one.
+/// would be exact at its own levels only and blur between them; these sums blend every pixel by the
+/// true area at every zoom, and the same code paints a step of a million operators and a single
+/// one.
 class ColourSums {
 public:
     /// `colours` has one colour per bar. The bars must outlive the sums. O(n).
@@ -50,8 +51,8 @@ public:
         return blocks_.empty() ? only_ : blocks_[bar / kBlock].colours[bar % kBlock];
     }
 
-    /// A walk to the right: the instants asked for must not descend. Each step takes constant time
-    /// on average.
+    /// A walk to the right. Precondition: the instants do not descend. Each step takes constant
+    /// time on average.
     class Walk {
     public:
         explicit Walk(const ColourSums& sums) : sums_(&sums) {}
@@ -65,7 +66,7 @@ public:
 private:
     static constexpr std::size_t kBlock = 4;    ///< bars
     static constexpr std::size_t kCovered = 8;  ///< bars
-    /// Of a track with bars of several colours.
+    /// The sums of a track with bars of several colours.
     struct Block {
         ColourArea before;  ///< colour of all bars to the left
         std::array<Rgb, kBlock> colours{};
@@ -75,9 +76,8 @@ private:
     ColourArea at_bar(std::size_t next, Instant at) const;
 
     std::span<const Bar> bars_;
-    std::vector<Block> blocks_;  ///< one more than there are whole ones
-    /// Of a track of one colour, as those of messages are: the time covered before every kCovered
-    /// bars.
+    std::vector<Block> blocks_;  ///< one more than the number of full blocks
+    /// For a track of one colour, such as messages: the covered time before every kCovered bars.
     std::vector<std::int64_t> covered_;
     Rgb only_;  ///< its colour
     /// The first bar that ends after origin_ + i x 2^shift_: about one cell for eight bars.

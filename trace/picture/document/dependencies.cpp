@@ -5,7 +5,7 @@ namespace {
 
 using Spans = std::vector<std::uint32_t>;
 
-/// The compute that makes the message of a Recv; the Recv itself if the trace does not know it.
+/// The compute that produces the message of a Recv; the Recv itself if the trace lacks it.
 std::uint32_t producer_of(const TimelineDocument& document, std::uint32_t recv) {
     for (const std::uint32_t send : document.links.needs(recv)) {
         if (!std::holds_alternative<Send>(document.span(send).action)) continue;
@@ -15,7 +15,7 @@ std::uint32_t producer_of(const TimelineDocument& document, std::uint32_t recv) 
     return recv;
 }
 
-/// The computes that use the message of a Send; the Send itself if none is known.
+/// The computes that consume the message of a Send; the Send itself if the trace lacks them.
 std::vector<std::uint32_t> consumers_of(const TimelineDocument& document, std::uint32_t send) {
     std::vector<std::uint32_t> consumers;
     for (const std::uint32_t recv : document.links.needed_by(send)) {

@@ -10,18 +10,17 @@
 #include "trace/picture/document/work_sums.h"
 #include "trace/statistics.h"
 
-/// What a timeline shows of one rank.
+/// One rank in a timeline.
 namespace debubble::picture {
 
-/// Communication of one device on one lane, or computes that overlap others.
+/// Communication of a device on one lane, or its computes that overlap others.
 struct Stream {
     Lane lane{};
     std::string name;  ///< such as "send" or "send 2"
     Bars bars;
 };
 
-/// So many bubbles that follow each other are looked through where the longest of them is long
-/// enough.
+/// The number of bubbles in a block, which is searched only if its longest bubble is long enough.
 inline constexpr std::size_t kBubbleBlock = 16;
 
 /// One pipeline rank of one replica.
@@ -34,13 +33,13 @@ struct Device {
     std::vector<Stream> streams;
     std::vector<std::uint32_t> pair_parts;  ///< indices into Trace::pair_parts, by their begin
     /// The rank's part of TimelineDocument::statistics, and its bubbles [first_bubble,
-    /// last_bubble). Another replica of the rank, whose statistics are not kept, has none.
+    /// last_bubble). One replica of each rank has them.
     const RankStatistics* statistics = nullptr;
     std::size_t first_bubble = 0;
     std::size_t last_bubble = 0;
-    std::vector<Duration> longest_bubbles;  ///< the longest of every kBubbleBlock of them
+    std::vector<Duration> longest_bubbles;  ///< the longest bubble of each block
     Bars between;                           ///< exposed communication between the bars of `work`
-    DurationByKind exposed_by{};            ///< parts of the exposed communication, as far as known
+    DurationByKind exposed_by{};            ///< known parts of the exposed communication
     WorkSums sums;                          ///< of `work` and `between`
     MemorySeries memory;
     const MemoryPeak* peak = nullptr;

@@ -24,10 +24,10 @@ std::span<const Value> of_rank(const std::vector<Value>& values, Rank rank, Rank
     return {first, last};
 }
 
-/// The rows of a device while the spans of a trace are dealt out, in the order of the trace.
+/// The tracks of a device while the spans of a trace are distributed, in the order of the trace.
 struct DeviceRows {
     std::vector<Bars> work = std::vector<Bars>(1);  ///< tracks of computes and optimizer steps
-    std::vector<BarWork> kinds;                     ///< of the first track
+    std::vector<BarWork> kinds;                     ///< kinds of work on the first track
     ArrayBy<Lane, std::vector<Bars>, 5> lanes;
     std::vector<Stage> stages;
     DurationByKind exposed_by{};  ///< inside the bars of the first track
@@ -47,7 +47,7 @@ struct DeviceRows {
     }
 };
 
-/// A rank of a replica, and how many of its spans there are.
+/// A rank of a replica, with the numbers of its spans.
 struct UnitSize {
     Rank rank;
     std::int32_t replica = 0;
@@ -58,8 +58,8 @@ struct UnitSize {
     auto key() const { return std::pair(rank, replica); }
 };
 
-/// Deals out the spans, each of which is visited once: there may be ten million. `units` are sorted
-/// by their key.
+/// Distributes the spans over the devices and visits each once, since there may be ten million.
+/// `units` are sorted by their key.
 std::vector<DeviceRows> rows_of(const Trace& trace, const std::vector<UnitSize>& units) {
     std::vector<DeviceRows> rows(units.size());
     for (std::size_t u = 0; u < units.size(); ++u) {
@@ -71,7 +71,7 @@ std::vector<DeviceRows> rows_of(const Trace& trace, const std::vector<UnitSize>&
         reserve(Lane::Send, units[u].sends);
         reserve(Lane::Recv, units[u].recvs);
     }
-    // The unit seen last under the low bits of its rank, which saves most searches.
+    // The last unit for the low bits of a rank, which saves most searches.
     std::array<std::size_t, 64> latest{};
     for (std::uint32_t i = 0; i < trace.spans.size(); ++i) {
         const Span& span = trace.spans[i];
@@ -130,12 +130,12 @@ std::vector<Device> make_devices(const Trace& trace, std::vector<UnitSize> units
     return devices;
 }
 
-/// The span of a device that ran at the peak and has the peak's name.
+/// The span of a device that ran at the peak and has the name of the peak's action.
 std::optional<std::uint32_t> span_of_peak(const Trace& trace, const Device& device) {
     const auto named = [&](const Bar& bar) {
         return to_text(trace.spans[bar.span].action) == device.peak->action;
     };
-    // An action that ended at the instant of the peak may be the named one.
+    // The named action may have ended at the instant of the peak.
     const auto next = std::ranges::upper_bound(device.work, device.peak->at, {}, &Bar::begin);
     for (auto bar = next; bar != device.work.begin() && next - bar < 2;)
         if (named(*--bar)) return bar->span;
@@ -174,7 +174,7 @@ void add_statistics(TimelineDocument& document) {
             }
 }
 
-/// What is exposed between bars, and the kinds of work.
+/// Adds the exposed communication between bars.
 void add_between(TimelineDocument& document) {
     for (Device& device : document.devices) {
         if (device.statistics == nullptr) {
@@ -287,7 +287,7 @@ Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> 
 
     std::vector<UnitSize> units;
     {
-        std::optional<SpanGraph> graph;  // its tables go before those of devices are made
+        std::optional<SpanGraph> graph;  // freed before the tables of devices are made
         const auto facts_of_spans = [&] {
             document->link_table = facts.link_table ? std::move(facts.link_table) : sent_by(of);
             add_range(*document);

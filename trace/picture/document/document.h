@@ -16,23 +16,23 @@
 #include "trace/picture/document/short_durations.h"
 #include "trace/statistics.h"
 
-/// The content of a timeline: a trace with everything that is looked up in it while it is drawn. It
-/// is made once, in a worker, and never changed.
+/// The content of a timeline: a trace with the indices for drawing it. A worker makes it once; it
+/// never changes.
 namespace debubble::picture {
 
-/// The texts at the head of a picture.
+/// The title of a picture.
 struct Caption {
     std::string title;     ///< "step 1.234 s, bubble 12.3 %, ..."
     std::string subtitle;  ///< the plan in words
 };
 
-/// What is known of a plan besides its trace.
+/// The facts about a plan that its trace lacks.
 struct DocumentFacts {
     Caption caption = {};
-    std::shared_ptr<const OperatorTable> operators = {};  ///< of its passes
-    std::shared_ptr<const LinkTable> link_table = {};     ///< of its spans
-    /// The memory that is left on each rank once what the allocator reserves and the headroom are
-    /// taken off the limit: below 0 where the plan does not fit.
+    std::shared_ptr<const OperatorTable> operators = {};  ///< operators of its passes
+    std::shared_ptr<const LinkTable> link_table = {};     ///< use of links by its spans
+    /// The limit of memory minus the allocator's reserved memory and the headroom, by rank: below 0
+    /// if the plan does not fit.
     std::vector<Bytes> memory_left = {};
 };
 
@@ -41,31 +41,31 @@ struct TimelineDocument {
     Trace trace;
     Statistics statistics;  ///< statistics of the trace
     std::optional<Bytes> memory_limit;
-    std::vector<Bytes> memory_left;  ///< by rank, if it is known (DocumentFacts)
+    std::vector<Bytes> memory_left;  ///< by rank, if known (DocumentFacts)
     TimeRange range;                 ///< first start to last end
     std::vector<Device> devices;     ///< by rank, then replica
     int copies = 1;                  ///< number of identical pipelines that the trace represents
-    std::array<bool, kMemoryClasses> holds{};  ///< whether anything is held as this class
+    std::array<bool, kMemoryClasses> holds{};  ///< whether memory of this class is held
     Bytes memory_top;                          ///< greatest memory or limit of any device
-    std::array<bool, kPaints> paints{};        ///< whether anything in it has this paint
+    std::array<bool, kPaints> paints{};        ///< whether any bar has this paint
     Links links;
-    std::shared_ptr<const OperatorTable> operators;  ///< of the passes, if they are known
-    std::shared_ptr<const LinkTable> link_table;     ///< of the spans, as far as it is known
-    ShortDurations waits;  ///< of each span, for a peer: the part that net_lengths() leaves out
+    std::shared_ptr<const OperatorTable> operators;  ///< operators of the passes, if known
+    std::shared_ptr<const LinkTable> link_table;     ///< use of links by the spans, as far as known
+    ShortDurations waits;  ///< each span's wait for a peer, which net_lengths() leaves out
 
     TimelineDocument() = default;
-    /// Not copied, since its parts point at each other.
+    /// Not copied, because its parts point at each other.
     TimelineDocument(const TimelineDocument&) = delete;
     TimelineDocument& operator=(const TimelineDocument&) = delete;
 
     const Span& span(std::size_t i) const { return trace.spans[i]; }
     /// The length of a span without its wait for a peer.
     Duration net_length(std::size_t i) const { return span(i).length() - waits[i]; }
-    /// The device of the rank whose statistics are kept, or else any device of that rank; nullptr
-    /// if there is none.
+    /// The device of the rank with statistics, or else any device of the rank; nullptr if there is
+    /// none.
     const Device* device_of(Rank rank) const;
     const Device* device_of(const Span& span) const;
-    /// The parts of the device's pair that runs then, as indices into Trace::pair_parts.
+    /// The parts of the device's pair in this range, as indices into Trace::pair_parts.
     std::span<const std::uint32_t> parts_of(const Device& device, TimeRange when) const;
     const Bubble& bubble(std::size_t i) const { return statistics.bubbles[i]; }
 };
@@ -73,7 +73,7 @@ struct TimelineDocument {
 using Document = std::shared_ptr<const TimelineDocument>;
 
 /// Makes a document. `limit` is the memory of one device; `statistics` must belong to this trace.
-/// O(n log n). Throws Cancelled soon after the document is no longer wanted.
+/// O(n log n). Throws Cancelled soon after a stop is requested.
 Document make_document(Trace trace, Statistics statistics, std::optional<Bytes> limit,
                        const std::stop_token& stop = {}, DocumentFacts facts = {});
 Document make_document(Trace trace, std::optional<Bytes> limit);

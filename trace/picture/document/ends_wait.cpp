@@ -9,10 +9,10 @@ namespace {
 
 using Index = std::optional<std::uint32_t>;
 
-/// The last to end of the spans that a span needs, if it ended within the bubble before it; else
-/// the span itself, for which only the rank itself was late.
-std::uint32_t last_need_within(const TimelineDocument& document, std::uint32_t span,
-                               const Bubble& bubble) {
+/// The dependency of a span that ended last, if it ended in the bubble before the span; else the
+/// span itself, which only its own rank delayed.
+std::uint32_t last_need_in_bubble(const TimelineDocument& document, std::uint32_t span,
+                                  const Bubble& bubble) {
     std::uint32_t last = span;
     Instant ended = bubble.begin;
     for (const std::uint32_t needed : direct_needs(document, span)) {
@@ -24,7 +24,7 @@ std::uint32_t last_need_within(const TimelineDocument& document, std::uint32_t s
     return last;
 }
 
-/// The compute of any rank that ends last, but not after the bubble: a cool-down ends with it.
+/// The compute of any rank that ends last, up to the end of the bubble: it ends a cool-down.
 Index last_compute_until(const TimelineDocument& document, Instant until) {
     Index last;
     for (const Device& device : document.devices) {
@@ -38,7 +38,7 @@ Index last_compute_until(const TimelineDocument& document, Instant until) {
     return last;
 }
 
-/// What the rank does as soon as the bubble is over.
+/// The action with which the rank continues after the bubble.
 Index work_after(const TimelineDocument& document, const Bubble& bubble) {
     const Device* device = document.device_of(bubble.rank);
     if (device == nullptr) return std::nullopt;
@@ -63,7 +63,7 @@ std::optional<std::uint32_t> ends_wait(const TimelineDocument& document, const B
     }
     const Index next = waited_for ? waited_for : work_after(document, bubble);
     if (!next) return std::nullopt;
-    return last_need_within(document, *next, bubble);
+    return last_need_in_bubble(document, *next, bubble);
 }
 
 }  // namespace debubble::picture

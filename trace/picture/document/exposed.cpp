@@ -38,7 +38,7 @@ std::string shares_by_kind(const DurationByKind& parts, double whole_s) {
     std::string words;
     for (const std::size_t k : order) {
         const double share = seconds(parts[k]) / whole_s;
-        if (share < 0.0005) continue;  // would read 0.0 %
+        if (share < 0.0005) continue;  // rounds to 0.0 %
         std::string name(name_of(static_cast<CommunicationKind>(k)));
         if (static_cast<CommunicationKind>(k) != CommunicationKind::Host)
             for (char& c : name) c = static_cast<char>(std::toupper(c));

@@ -10,9 +10,9 @@
 namespace debubble::picture {
 namespace {
 
-/// Adds the collectives and copies that run within a stretch where the device does nothing else.
-/// The last to begin is taken where several do.
-void add_gathers(Bars& between, const Device& device, TimeRange free) {
+/// Adds the collectives and copies in an interval in which the device does nothing else. Of several
+/// at once, it adds the one that began last.
+void add_communication(Bars& between, const Device& device, TimeRange free) {
     const auto streams = [](const Stream& stream) {
         return stream.lane == Lane::Collective || stream.lane == Lane::Copy;
     };
@@ -72,14 +72,14 @@ Bars exposed_between(const Device& device, std::span<const Bubble> bubbles, Time
     if (device.statistics == nullptr || device.statistics->exposed_between <= Duration{})
         return between;
     std::size_t bubble = 0;
-    // Between two bars lie bubbles, and what is exposed between these.
+    // A gap between two bars consists of bubbles, and of exposed communication between these.
     const auto gap = [&](Instant from, Instant until) {
         while (bubble < bubbles.size() && bubbles[bubble].end <= from) ++bubble;
         for (; bubble < bubbles.size() && bubbles[bubble].begin < until; ++bubble) {
-            add_gathers(between, device, {from, std::max(from, bubbles[bubble].begin)});
+            add_communication(between, device, {from, std::max(from, bubbles[bubble].begin)});
             from = std::max(from, bubbles[bubble].end);
         }
-        add_gathers(between, device, {from, std::max(from, until)});
+        add_communication(between, device, {from, std::max(from, until)});
     };
     Instant free = range.begin;
     for (const Bar& bar : device.work) {
@@ -95,7 +95,7 @@ void add_between_by_kind(DurationByKind& sums, const RankStatistics& rank) {
         CommunicationKind::Data, CommunicationKind::Pipeline, CommunicationKind::Host};
     const double all = seconds(std::accumulate(rank.exposed_between_by.begin(),
                                                rank.exposed_between_by.end(), Duration{}));
-    // Where steps run into each other, less is exposed than in the one that is drawn.
+    // If consecutive steps overlap, less is exposed than in the single step of the trace.
     const double kept = all > 0 ? seconds(rank.exposed_between) / all : 0;
     for (std::size_t b = 0; b < kBetween; ++b)
         sums[static_cast<std::size_t>(kKinds[b])] +=

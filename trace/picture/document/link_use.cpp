@@ -9,8 +9,8 @@
 namespace debubble::picture {
 namespace {
 
-/// Calls add(begin, end, share of the limit) for each stretch of a bar in which it sends over the
-/// class; times in nanoseconds.
+/// Calls add(begin, end, share of the limit) for each stretch of a bar over the class; times in
+/// nanoseconds.
 template <class Add>
 void for_each_stretch(const LinkTable& table, const Span& span, std::uint32_t index, std::size_t of,
                       Add&& add) {
@@ -24,7 +24,7 @@ void for_each_stretch(const LinkTable& table, const Span& span, std::uint32_t in
     }
 }
 
-/// Calls add as above for every bar of a device that meets the range.
+/// Calls add(begin, end, share of the limit) for every bar of a device that overlaps the range.
 template <class Add>
 void for_each_stretch(const TimelineDocument& document, const Device& device, TimeRange range,
                       std::size_t of, Add&& add) {

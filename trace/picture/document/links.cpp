@@ -55,8 +55,8 @@ Links::Links(const SpanGraph& graph) {
 
 void Links::add_users() {
     const std::size_t count = needs_.size();
-    // The users of span i end up from first[i] to first[i + 1]. While they are filled in, the next
-    // free place is first[i + 1].
+    // The users of span i are stored from first[i] to first[i + 1]. During the filling, first[i +
+    // 1] is the next free element.
     std::vector<std::uint32_t> first(count + 2);
     needs_.for_each([&](std::size_t, std::uint32_t needed) { ++first[needed + 2]; });
     std::partial_sum(first.begin(), first.end(), first.begin());

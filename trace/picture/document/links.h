@@ -7,13 +7,13 @@
 
 namespace debubble::picture {
 
-/// A list of spans for each span, as most are near it: distances in bytes of seven bits each.
+/// A list of spans for each span, as distances in bytes of seven bits each, since most are near it.
 class NearSpans {
 public:
-    /// The next span has this list, in which it is not itself. O(list).
+    /// Adds the list of the next span, which does not contain that span. O(list).
     void add(const std::uint32_t* begin, const std::uint32_t* end);
     std::vector<std::uint32_t> of(std::size_t span) const;
-    /// Calls visit(span, one of its list) for all lists in their order.
+    /// Calls visit(span, element of its list) for all lists in their order.
     template <class Visit>
     void for_each(Visit&& visit) const {
         std::size_t at = 0;
@@ -36,8 +36,8 @@ private:
             if (byte < 0x80U) return number;
         }
     }
-    /// Reads a list from `at` on, which moves to its end. An entry is a distance, whether it is
-    /// forwards, and whether another one follows; 0 is an empty list.
+    /// Reads a list from `at` on, and moves `at` to its end. An entry has the distance, a bit for
+    /// its direction (1: forwards) and a bit for a following entry; 0 is an empty list.
     template <class Visit>
     void read(std::size_t& at, Visit&& visit) const {
         for (std::uint64_t entry = 1; entry % 2 == 1;) {
@@ -52,15 +52,15 @@ private:
 
     std::size_t count_ = 0;
     std::vector<std::uint8_t> bytes_;   ///< entries of the lists
-    std::vector<std::uint64_t> block_;  ///< where every kBlock lists begin
+    std::vector<std::uint64_t> block_;  ///< start of every kBlock lists
 };
 
 /// The direct dependencies between spans, in both directions.
 class Links {
 public:
     Links() = default;
-    /// Knows what each span needs; what needs it is known after add_users(), which can wait until
-    /// the graph and its tables are gone.
+    /// Stores the dependencies of each span. add_users() adds the dependents, and can be called
+    /// when the graph and its tables are gone.
     explicit Links(const SpanGraph& graph);
     void add_users();
 

@@ -10,7 +10,7 @@ bool is_lasting(MemoryClass c) {
     return c != MemoryClass::Activations && c != MemoryClass::Workspace;
 }
 
-/// The bytes held, sample after sample.
+/// The held bytes, updated sample by sample.
 class Held {
 public:
     explicit Held(const MemoryByClass& before) : by_class_(before) {
@@ -85,7 +85,7 @@ MemorySeries::MemorySeries(std::span<const MemorySample> samples) : samples_(sam
     }
 }
 
-/// The steps of a block; returns their number.
+/// Computes the steps of a block; returns their number.
 std::size_t MemorySeries::read(std::size_t block, std::span<Step, kFan> steps) const {
     const std::size_t end = block + 1 < blocks_.size() ? blocks_[block + 1].first : samples_.size();
     Held held(blocks_[block].before);
@@ -147,9 +147,9 @@ Bytes MemorySeries::greatest() const {
 }
 
 MemorySeries::Extent MemorySeries::extent(Steps& steps, std::size_t first, std::size_t last) const {
-    assert(first < last && "an extent is of something");
+    assert(first < last && "an extent needs at least one step");
     Extent sum = extent_of(steps[first]);
-    // Goes up the levels at the ragged edges, then across the widest blocks that fit between them.
+    // Joins the entries at both edges level by level, then the rest on the top level.
     const auto at = [&](std::size_t level, std::size_t i) {
         return level == 0 ? extent_of(steps[i]) : levels_[level - 1][i];
     };

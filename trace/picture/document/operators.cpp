@@ -7,7 +7,7 @@
 namespace debubble::picture {
 namespace {
 
-constexpr int kPassAgain = 4;  ///< a recomputed forward, after the four passes
+constexpr int kRecomputedForward = 4;  ///< follows the numbers of the four passes
 
 }  // namespace
 
@@ -18,7 +18,7 @@ std::optional<OperatorTable::Key> OperatorTable::key_of(const Action& action) {
                 return Key{static_cast<int>(c.pass), c.stage, c.micro_batch.slice.value_or(0)};
             },
             [](const Recompute& r) -> std::optional<Key> {
-                return Key{kPassAgain, r.stage, r.micro_batch.slice.value_or(0)};
+                return Key{kRecomputedForward, r.stage, r.micro_batch.slice.value_or(0)};
             },
             [](const auto&) -> std::optional<Key> { return std::nullopt; },
         },

@@ -35,13 +35,13 @@ using Palette = std::array<Rgb, kPaints>;  ///< indexed by Paint
 extern const Palette kLightPalette;
 extern const Palette kDarkPalette;
 
-/// The paint of an action; for an Overlap, its first compute's.
+/// The paint of an action; for an Overlap, that of its first compute.
 Paint paint_of(const Action& action);
-std::string_view name_of(Paint paint);  ///< word for a legend: "forward", ...
+std::string_view name_of(Paint paint);  ///< word in a legend: "forward", ...
 
 double contrast(Rgb a, Rgb b);  ///< WCAG 2, 1 to 21
 std::string hex(Rgb colour);    ///< "#74C2F5"
-/// Black or white, whichever is easier to read on it (WCAG 2 contrast).
+/// Black or white, whichever has the greater contrast with the colour (WCAG 2).
 Rgb ink_on(Rgb colour);
 
 }  // namespace debubble

@@ -20,7 +20,7 @@ double rate_of(const Span& span) {
     return static_cast<double>(span.bytes.count) / seconds(span.length());
 }
 
-/// The greatest rate of any rank and replica at an instant: several actions may send at once.
+/// The greatest rate of any rank and replica at any instant. Several actions may send at once.
 double greatest_rate(const Trace& trace) {
     struct Change {
         Instant at;
@@ -52,7 +52,7 @@ std::shared_ptr<const LinkTable> sent_by(const Trace& trace) {
     for (const Span& span : trace.spans) ranks = std::max(ranks, span.rank.index + 1);
     table.classes.push_back(
         {"sent", std::vector(static_cast<std::size_t>(ranks), BytesPerSecond{limit}), false});
-    table.uses.emplace_back();  // of spans that send nothing
+    table.uses.emplace_back();  // stretches of spans that send nothing
     table.use_of_span.assign(trace.spans.size(), 0);
     for (std::size_t i = 0; i < trace.spans.size(); ++i) {
         const Span& span = trace.spans[i];

@@ -12,8 +12,8 @@
 
 namespace debubble::picture {
 
-/// Durations of at least 0, by index. Most are 0 or below four seconds: those take no place in
-/// stretches where all are 0, and four bytes elsewhere.
+/// Durations of at least 0, by index. Most are 0 or below four seconds. These take no memory in
+/// blocks of zeros, and four bytes elsewhere.
 class ShortDurations {
 public:
     ShortDurations() = default;

@@ -7,7 +7,7 @@
 namespace debubble::picture {
 
 TimeAxis::TimeAxis(TimeRange whole, double width) : whole_(whole), width_(width) {
-    assert(width > 0 && "an axis has pixels");
+    assert(width > 0 && "the width of an axis is positive");
     whole_.end = std::max(whole.end, whole.begin + Duration{1});
     shown_ = whole_;
 }
@@ -22,7 +22,7 @@ void TimeAxis::show(TimeRange range) {
 }
 
 void TimeAxis::zoom(double factor, double about) {
-    assert(factor > 0 && "a zoom is a ratio");
+    assert(factor > 0 && "the factor of a zoom is positive");
     const double all = static_cast<double>(whole_.length().count());
     const double least = std::min(all, std::ceil(width_));
     const double length = static_cast<double>(shown_.length().count());
@@ -38,7 +38,7 @@ void TimeAxis::pan(double pixels) {
 }
 
 void TimeAxis::resize(double width) {
-    assert(width > 0 && "an axis has pixels");
+    assert(width > 0 && "the width of an axis is positive");
     width_ = width;
     show(shown_);
 }

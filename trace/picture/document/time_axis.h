@@ -15,8 +15,8 @@ struct TimeRange {
     bool meets(const TimeRange& other) const { return begin < other.end && other.begin < end; }
 };
 
-/// A linear map between whole nanoseconds and pixels. The visible range lies within `whole`, and a
-/// nanosecond is never wider than a pixel, so that rounding is not seen.
+/// A linear map between whole nanoseconds and pixels. The visible range is within `whole`, and a
+/// nanosecond is never wider than a pixel, so that rounding is invisible.
 class TimeAxis {
 public:
     TimeAxis() : TimeAxis({Instant{}, Instant{Duration{1}}}, 1) {}
@@ -38,20 +38,20 @@ public:
     }
 
     void fit() { shown_ = whole_; }
-    /// Shows a range, moved, and cut or widened, as little as the limits require.
+    /// Shows a range, moved and cut or widened as little as the limits require.
     void show(TimeRange range);
-    /// Zooms by a factor; above 1 enlarges. The time at pixel `about` stays there, unless a limit
-    /// is reached.
+    /// Zooms by a factor; one above 1 enlarges. The time at pixel `about` keeps its position,
+    /// unless a limit is reached.
     void zoom(double factor, double about);
-    /// Moves the view so that pixel `pixels` comes to the left edge.
+    /// Moves the view so that pixel `pixels` is at the left edge.
     void pan(double pixels);
     void resize(double width);
-    /// Sets other limits for the same view; shows everything if everything was shown before.
+    /// Changes the limits. The view stays, but one of everything shows everything again.
     void set_whole(TimeRange whole);
 
-    /// The same view in other pixels: `factor` device pixels for one of these.
+    /// The same view with `factor` device pixels for each pixel.
     TimeAxis scaled(double factor) const;
-    /// The same pixels for times that are read on a clock that lags by `by`.
+    /// The same pixels for times of a clock that lags by `by`.
     TimeAxis shifted(Duration by) const;
 
     friend bool operator==(const TimeAxis&, const TimeAxis&) = default;

@@ -25,7 +25,7 @@ void add(WorkArea& sum, const WorkArea& more) {
 
 BarWork::BarWork(Duration exposed, Duration length, WorkKind first, WorkKind second)
     : first_(first), second_(second) {
-    assert(exposed >= Duration{} && exposed <= length && "a part of the length is exposed");
+    assert(exposed >= Duration{} && exposed <= length && "the exposed part is within the length");
     if (length > Duration{})
         exposed_ =
             static_cast<std::uint32_t>(scaled(static_cast<std::uint64_t>(exposed.count()), kWhole,
@@ -79,7 +79,7 @@ void WorkSums::put_between(std::span<const Bar> between) {
     all_[static_cast<std::size_t>(WorkKind::Exposed)] += exposed;
 }
 
-/// Adds the work of the bars up to an instant; `next` is the first that ends after it.
+/// Adds the work of the bars up to an instant; `next` is the first bar that ends after it.
 void WorkSums::add_bars(WorkArea& work, std::size_t next, Instant at) const {
     add(work, before_[next / kBlock]);
     for (std::size_t i = next - next % kBlock; i < next; ++i)

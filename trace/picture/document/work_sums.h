@@ -12,10 +12,10 @@ namespace debubble::picture {
 
 /// The kinds of work in a lane of bars, from the bottom of a bar to its top.
 enum class WorkKind : std::uint8_t {
-    Exposed,  ///< communication that nothing hides
+    Exposed,  ///< exposed communication
     Weight,
     Backward,
-    Forward,  ///< recomputed ones too
+    Forward,  ///< including recomputed ones
     Optimizer,
 };
 inline constexpr std::size_t kWorkKinds = 5;
@@ -23,28 +23,29 @@ inline constexpr std::size_t kWorkKinds = 5;
 /// Nanoseconds by WorkKind.
 using WorkArea = std::array<std::int64_t, kWorkKinds>;
 
-/// The kinds of work of a bar, spread evenly over it: a part of its length is exposed, and the rest
-/// belongs to one kind or half to each of two.
+/// The kinds of work of a bar, spread evenly over it: an exposed part, and the rest of one kind or
+/// half of each of two.
 class BarWork {
 public:
     BarWork() = default;
     /// Precondition: 0 <= exposed <= length.
     BarWork(Duration exposed, Duration length, WorkKind first, WorkKind second);
 
-    /// Its kinds, which add up to the length.
+    /// The time of each kind. The times add up to the length.
     WorkArea of(Duration length) const;
-    /// Adds the part of them that is done once this share of the length is over.
+    /// Adds the work in the first `share` of the length.
     void add_part(WorkArea& work, Duration length, double share) const;
 
 private:
-    /// Share of the length, of 2^32 - 1: a length of less than 4 s gives its nanoseconds back.
+    /// Share of the length, as a fraction of 2^32 - 1, which is exact to the nanosecond for lengths
+    /// below 4 s.
     std::uint32_t exposed_ = 0;
     WorkKind first_{};
     WorkKind second_{};
 };
 
-/// A lane's work summed from its start, so that the shares of the kinds in any window are the
-/// difference of two look-ups, whatever the number of bars in it.
+/// The prefix sums of a lane's work. The shares of the kinds in any window are the difference of
+/// two look-ups, for any number of bars.
 class WorkSums {
 public:
     WorkSums() = default;
@@ -52,14 +53,14 @@ public:
     WorkSums& operator=(WorkSums&&) = default;
     /// `work` has one value per bar. The bars must outlive the sums.
     WorkSums(std::span<const Bar> bars, std::vector<BarWork> work);
-    /// Adds what lies between the bars, which is exposed as a whole. Called once at most; these
-    /// bars must outlive the sums too.
+    /// Adds the communication between the bars, all of it exposed. Called once at most; these bars
+    /// must outlive the sums too.
     void put_between(std::span<const Bar> between);
 
     std::int64_t all(WorkKind kind) const { return all_[static_cast<std::size_t>(kind)]; }
     WorkArea over(TimeRange window) const;
 
-    /// A walk to the right: the instants asked for must not descend.
+    /// A walk to the right. Precondition: the instants do not descend.
     class Walk {
     public:
         explicit Walk(const WorkSums& sums) : sums_(&sums) {}
@@ -68,7 +69,7 @@ public:
 
     private:
         const WorkSums* sums_;
-        std::size_t next_ = 0;  ///< the first bar that ends after the last instant asked for
+        std::size_t next_ = 0;  ///< the first bar that ends after the last instant
         std::size_t next_between_ = 0;
     };
 
@@ -81,7 +82,7 @@ private:
     std::vector<BarWork> work_;  ///< by bar
     std::span<const Bar> between_;
     std::vector<WorkArea> before_;              ///< the work to the left of every kBlock bars
-    std::vector<std::int64_t> between_before_;  ///< and of each of `between_`, which is exposed
+    std::vector<std::int64_t> between_before_;  ///< exposed work before each of `between_`
     WorkArea all_{};
 };
 

@@ -6,7 +6,7 @@
 #include "trace/picture/wording.h"
 
 /// Exposed communication in the lane of bars: a bar's lower part, as high as its exposed share, and
-/// whole stretches between bars.
+/// whole intervals between bars.
 namespace debubble::picture {
 
 bool RowShapes::shows_exposed(const Lane& lane) const {
@@ -32,7 +32,7 @@ void RowShapes::exposed_columns(const Lane& lane) {
     if (!any) return;
     const Rgb fill = paint(Paint::Collective, view_.theme);
     const std::vector<bool> halves = columns_of_pairs(lane, axis);
-    // A pair has two bars above each other, and each has a lower part.
+    // A pair has two bars, one above the other, each with a lower part.
     const auto draw = [&](Band band, bool of_pairs) {
         Steps steps{{0, double(band.y), width_, double(band.height)}, {{{}, fill}}};
         for (std::size_t x = 0; x < shares.size(); ++x) {
@@ -49,7 +49,7 @@ void RowShapes::exposed_columns(const Lane& lane) {
     draw(lower_half(lane.band), true);
 }
 
-/// The columns whose middle lies in a pair; empty for a device without pairs.
+/// Whether the middle of each column is in a pair; empty for a device without pairs.
 std::vector<bool> RowShapes::columns_of_pairs(const Lane& lane, const TimeAxis& axis) const {
     std::vector<bool> pairs;
     if (!lane.layer.colours_of(lane.device).lower_half) return pairs;

@@ -4,14 +4,14 @@
 
 #include "trace/picture/shapes/row_shapes.h"
 
-/// The far view of a lane: bars narrower than pixels would mix to one colour that none of them has.
-/// A column shows instead how much of each kind of work it covers, the kinds above each other.
+/// The far view of a lane. Bars narrower than pixels would mix to a colour of no kind of work, so
+/// each column shows the shares of the kinds of work, stacked.
 namespace debubble::picture {
 namespace {
 
-constexpr double kFarBar = 3;         ///< mean width below which bars are not told apart
-constexpr double kLeastGap = 5;       ///< width of the narrowest bubble that cuts an average off
-constexpr double kBarsAveraged = 10;  ///< so that their order makes no pattern in the columns
+constexpr double kFarBar = 3;         ///< mean width below which bars are not drawn singly
+constexpr double kLeastGap = 5;       ///< width of the narrowest bubble that bounds an average
+constexpr double kBarsAveraged = 10;  ///< enough that their order makes no pattern in the columns
 
 Paint paint_of_kind(WorkKind kind) {
     switch (kind) {
@@ -24,14 +24,14 @@ Paint paint_of_kind(WorkKind kind) {
     return Paint::Optimizer;
 }
 
-/// The upper edge of a kind of work in each column.
+/// A kind of work with its upper edge in each column.
 struct StackedKind {
     explicit StackedKind(std::size_t of) : kind(of) {}
     std::size_t kind = 0;
     std::vector<float> tops;
 };
 
-/// The stretches between wide bubbles, within which columns are averaged.
+/// The ranges between wide bubbles, within which columns are averaged.
 std::vector<TimeRange> stretches_of(const TimelineDocument& document, const Device& device,
                                     const TimeAxis& axis) {
     std::vector<TimeRange> gaps;

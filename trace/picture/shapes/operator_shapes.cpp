@@ -6,17 +6,16 @@
 #include "text/wording.h"
 #include "trace/picture/shapes/row_shapes.h"
 
-/// The operators of a wide bar in a second row: computes in the colour of the bar, exchanges that
-/// nothing hides in that of communication, and hidden ones as a thin line at the time at which they
-/// run.
+/// The operators of a wide bar in a second row: computes in the colour of the bar, exposed
+/// communication in its own colour, and hidden communication as a thin line at its time.
 namespace debubble::picture {
 namespace {
 
 constexpr double kLeastPass = 150;     ///< width of the narrowest bar that shows its operators
-constexpr int kLeastTall = 20;         ///< height of the lowest one
+constexpr int kLeastTall = 20;         ///< least height of such a bar
 constexpr double kLeastOperator = 3;   ///< width of an operator that is separated from the next
 constexpr double kPaleOperator = 0.3;  ///< share of the ground in every other operator
-constexpr double kHiddenLine = 2;      ///< height of the line of a hidden exchange
+constexpr double kHiddenLine = 2;      ///< height of the line of hidden communication
 
 }  // namespace
 
@@ -55,7 +54,7 @@ void RowShapes::operators_of(const Lane& lane, const Bar& bar, Rgb fill,
         return Rect{from, double(band.y), std::max(to - from, 0.0), double(band.height)};
     };
     const Rgb ground = view_.ground().window;
-    const Rgb exchange = paint(Paint::Collective, view_.theme);
+    const Rgb communication = paint(Paint::Collective, view_.theme);
     const double length = seconds(bar.end - bar.begin);
     out_.emplace_back(Area{.rect = place(0, 1, row), .fill = fill, .passive = true});
     box(place(0, 1, {row.y, 1}), ground);
@@ -71,7 +70,7 @@ void RowShapes::operators_of(const Lane& lane, const Bar& bar, Rgb fill,
     bool pale = false;
     for (const OperatorPart& part : parts) {
         pale = !pale && !part.communicates;
-        const Rgb colour = part.communicates ? exchange
+        const Rgb colour = part.communicates ? communication
                            : pale            ? mix(fill, ground, kPaleOperator)
                                              : fill;
         Area area{place(part.begin, part.end, {row.y + 1, row.height - 1}), colour};
@@ -88,7 +87,7 @@ void RowShapes::operators_of(const Lane& lane, const Bar& bar, Rgb fill,
         Rect line = place(part.end, std::min(part.end + part.hidden, 1.0), row);
         if (line.width <= 0) continue;
         line = {line.x, line.bottom() - kHiddenLine, line.width, kHiddenLine};
-        Area area{line, exchange};
+        Area area{line, communication};
         if (view_.means.tips) area.tip = tip(part);
         out_.emplace_back(std::move(area));
     }

@@ -15,11 +15,11 @@ namespace debubble::picture {
 namespace {
 
 constexpr double kTickDistance = 9;  ///< in letters
-constexpr double kVeil = 0.67;       ///< opacity over the part of the map that is out of sight
+constexpr double kVeil = 0.67;       ///< opacity over the part of the map outside of the view
 constexpr double kBesideRuler = 8;
-constexpr double kNameSize = 1.2;  ///< in letters, as the next two
+constexpr double kNameSize = 1.2;  ///< in letters, as the next two constants
 constexpr double kSideSize = 1.1;
-constexpr double kLine = 1.4;  ///< distance of the lines of text beside a row
+constexpr double kLine = 1.4;  ///< distance of the lines of text left of a row
 
 Rect whole_of(const View& view) {
     return {0, 0, double(view.geometry.width), double(view.geometry.height)};
@@ -42,7 +42,7 @@ Sheet map_sheet(const Timeline& timeline, const View& view) {
 
     const TimeRange shown = view.axis.shown();
     if (shown == view.axis.whole()) return sheet;
-    // The part out of sight is dimmed, the part in sight has a frame.
+    // The part outside of the view is dimmed, the visible part has a frame.
     const double left = map.x + whole.x(shown.begin);
     const double right = std::max(map.x + whole.x(shown.end), left + 3);
     sheet.shapes.emplace_back(Area{{map.x, map.y, left - map.x, map.height}, ground.gutter, kVeil});
@@ -104,7 +104,7 @@ public:
     }
 
 private:
-    /// The words of ranks alike stand beside all of their lines.
+    /// The text of folded ranks has the height of all their lines.
     void run(const Row& row, const TimelineDocument& document) {
         Row whole = row;
         whole.whole.height = row.run_height;
@@ -117,7 +117,7 @@ private:
         step_bars(whole, bars);
     }
 
-    /// The limit of a class of links, and how much of it is used on average.
+    /// The limit of a class of links, and its mean use.
     void links(const Row& row, const TimelineDocument& document) {
         const Device& device = document.devices[row.device];
         const LinkClass& of = document.link_table->classes[*row.links_of];
@@ -132,14 +132,14 @@ private:
     static constexpr int kApart = 1;
     double line() const { return kLine * view_.letter(); }
 
-    /// The bars of a row, one for each device.
+    /// The bars of a row's steps, one for each device.
     struct StepBars {
         std::vector<const Device*> devices;
         int height = 0;
         int taken() const { return static_cast<int>(devices.size()) * (height + kApart); }
     };
     StepBars bars_of(const Row& row) const {
-        constexpr int kLeast = 16;  // below, the name needs all of the row
+        constexpr int kLeast = 16;  // a lower row has room for the name only
         constexpr int kRoomy = 50;
         StepBars bars{{}, row.whole.height < kRoomy ? 3 : 6};
         if (row.whole.height < kLeast) return bars;
@@ -157,7 +157,7 @@ private:
                 Text{at, std::move(words), size > 0 ? size : view_.letter(), ink, anchor});
     }
 
-    /// Three lines where there is room, two or one where there is less; warnings come first.
+    /// As many of three lines as fit; warnings come first.
     void words(const GutterText& words, double y, int height) {
         const Ground& ground = view_.ground();
         const Rgb memory_ink = words.too_much ? ground.warning : ground.faint_text;
@@ -180,8 +180,8 @@ private:
             text({right_, first + line()}, words.memory, memory_ink, Anchor::End);
     }
 
-    /// Draws where the step goes, in a comparison for both sides: below the words of the row if
-    /// there is room, else at its foot.
+    /// Draws the parts of the step, in a comparison for both sides: below the words of the row if
+    /// they fit there, else at its lower edge.
     void step_bars(const Row& row, StepBars bars) {
         double y = view_.y(row, row.whole.bottom() - bars.taken());
         y = std::min(y, view_.y(row, row.whole.y) + 3 * line() + 4);
@@ -217,8 +217,8 @@ private:
     Shapes out_;
 };
 
-/// Calls shapes_of(row) for the rows in sight, and puts the pinned ones and the others on a sheet
-/// each.
+/// Calls shapes_of(row) for the visible rows, and adds one sheet of the pinned rows and one of the
+/// others.
 template <class ShapesOf>
 void add_rows(Sheets& sheets, const Timeline& timeline, const View& view, double left,
               Point pinned_origin, Point origin, ShapesOf&& shapes_of) {
@@ -257,7 +257,7 @@ void mark_memory(Shapes& out, const Timeline& timeline, const View& view, const 
     }
 }
 
-/// The limit of a class of links.
+/// Marks the limit of a class of links.
 void mark_links(Shapes& out, const Timeline& timeline, const View& view, const Row& row) {
     const auto& table = timeline.main.document->link_table;
     if (table && !table->classes[*row.links_of].known_limits) return;

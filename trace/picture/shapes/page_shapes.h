@@ -2,24 +2,24 @@
 
 #include "trace/picture/view.h"
 
-/// The parts of a picture around its lanes.
+/// The whole picture of a timeline, and its parts around the lanes.
 namespace debubble::picture {
 
-/// The title, the legend, the map, the ruler, and the texts beside the rows.
+/// The title, the legend, the map, the ruler, and the texts left of the rows.
 Sheets surroundings(const Timeline& timeline, const View& view);
 
-/// The limit of memory and the peaks, over the rows.
+/// The limit of memory, the peaks and the limits of links, drawn over the rows.
 Sheets memory_marks(const Timeline& timeline, const View& view);
 
-/// The point where the peak of a device's memory is drawn, on the axis and below the top of the
-/// first row; nothing without memory.
+/// The point of a device's memory peak: x on the axis, y below the top of the first row; empty
+/// without memory.
 std::optional<Point> peak_point(const Timeline& timeline, const Row& row, Side side,
                                 const TimeAxis& axis);
 
-/// The rows in sight: the pinned ones, and those that scroll below them.
+/// The visible rows: the pinned ones, and the scrolled ones below them.
 Sheets row_sheets(const Timeline& timeline, const View& view);
 
-/// The ground that everything is drawn on.
+/// The background of the whole picture.
 Sheets page_ground(const View& view);
 
 /// The whole picture of a timeline. Precondition: it has a document.

@@ -5,19 +5,19 @@
 #include "trace/picture/shapes/row_shapes.h"
 #include "trace/picture/wording.h"
 
-/// The parts of pairs whose layers run side by side, where there is room for them: computes above,
-/// the exchange of the forward below them, and that of the backward below that.
+/// The parts of pairs whose layers overlap, if they fit: computes in the upper lane, the forward's
+/// communication in the middle one, and the backward's in the lower one.
 namespace debubble::picture {
 namespace {
 
 constexpr double kLeastPair = 24;  ///< width of the narrowest pair whose parts are drawn
 constexpr double kLeastPart = 2;   ///< mean width of the parts that compute
-constexpr int kLeastHeight = 12;   ///< of the lane
+constexpr int kLeastHeight = 12;   ///< least height of the lane
 constexpr double kPartGap = 1;
 constexpr double kLeastApart = 4;
-constexpr double kPaleAttention = 0.35;  ///< share of the ground, so that it differs from experts
+constexpr double kPaleAttention = 0.35;  ///< share of the ground; experts have none
 constexpr double kPaleOutside = 0.65;
-constexpr double kPartLabelShare = 0.75;  ///< size of a label's font, of the height of its lane
+constexpr double kPartLabelShare = 0.75;  ///< size of a label's font per height of its lane
 
 /// The three lanes of a band.
 struct PairLanes {
@@ -25,10 +25,10 @@ struct PairLanes {
     Band forward;
     Band backward;
     explicit PairLanes(Band band) {
-        const int exchange = band.height / 4;
-        compute = {band.y, band.height - 2 * exchange};
-        forward = {compute.bottom(), exchange};
-        backward = {forward.bottom(), exchange};
+        const int communication = band.height / 4;
+        compute = {band.y, band.height - 2 * communication};
+        forward = {compute.bottom(), communication};
+        backward = {forward.bottom(), communication};
     }
     Band of(const PairPart& part) const {
         if (part.lane == debubble::Lane::Compute) return compute;

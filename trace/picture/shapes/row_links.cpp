@@ -1,7 +1,6 @@
 #include "trace/picture/shapes/row_shapes.h"
 
-/// The use of a rank's links over time: an area from nothing to all of their limit, which is a mark
-/// (memory_marks()).
+/// The use of a rank's links over time: an area from 0 to their limit, which memory_marks() marks.
 namespace debubble::picture {
 void RowShapes::links(const Row& row, Side side) {
     const Band band = side == Side::A ? row.use : row.other_use;

@@ -27,7 +27,7 @@ void RowShapes::memory(const Row& row, Side side) {
         memory_curve(where);
 }
 
-/// Draws memory where there is no room: the fuller, the darker; red above the limit.
+/// Draws memory as a strip of colour: the fuller, the darker; red above the limit.
 void RowShapes::memory_heat(const Lane& lane) {
     const Ground& ground = view_.ground();
     const MemoryScale scale = timeline_.memory_scale();
@@ -50,8 +50,8 @@ void RowShapes::memory_heat(const Lane& lane) {
     columns(lane.band, std::move(colours));
 }
 
-/// Draws the greatest memory of each column, the classes above each other: what lasts longest at
-/// the bottom; red above the limit.
+/// Draws the greatest memory of each column with the classes stacked, the longest-lived at the
+/// bottom; red above the limit.
 void RowShapes::memory_curve(const Lane& lane) {
     const Ground& ground = view_.ground();
     const MemoryScale scale = timeline_.memory_scale();
@@ -88,7 +88,7 @@ void RowShapes::memory_curve(const Lane& lane) {
     memory_axis(band, scale);
 }
 
-/// The upper end of the scale, in the lane's corner, where it has room.
+/// The upper end of the scale, in the lane's corner if the lane is high enough.
 void RowShapes::memory_axis(Rect band, const MemoryScale& scale) {
     constexpr double kLeastTall = 3.2;  // letters
     if (band.height < kLeastTall * view_.letter()) return;

@@ -12,13 +12,13 @@ namespace {
 
 constexpr double kLeastHatched = 5;  ///< width of the narrowest hatched area
 constexpr double kLeastBubble = 0.05;
-/// Width below which the messages of a strip are not told apart on average.
+/// Mean width below which the messages of a strip are blended.
 constexpr std::size_t kPixelsOfMessage = 4;
-constexpr double kBesideWords = 3;    ///< of a plate, left and right of the words on it
-constexpr double kLabelShare = 0.62;  ///< size of a label's font, of the height of its bar
+constexpr double kBesideWords = 3;    ///< margin of a plate, left and right of its words
+constexpr double kLabelShare = 0.62;  ///< size of a label's font, as a share of its bar's height
 
-/// The room that the labels of a device need, from its first and last bars: microbatches are
-/// numbered from 0 on.
+/// The widths of a device's numbers, from its first and last bars, since microbatches are numbered
+/// from 0 on.
 void note_numbers(LabelNumbers& numbers, const TimelineDocument& document, const Device& device) {
     const auto note = [&](const Bar& bar) {
         for_each_compute(document.span(bar.span).action, [&](const Compute& c) {
@@ -70,7 +70,7 @@ Shapes RowShapes::of(const Row& row) {
         const Device* device = timeline_.device(row, side);
         if (device == nullptr) continue;
         const Band bars = side == Side::A ? row.bars : row.other;
-        // A ghost is colour only, so that it is not taken for the plan itself.
+        // A ghost has only colours, so that nobody mistakes it for the plan itself.
         if (row.links_of) {
             links(row, side);
             continue;
@@ -84,8 +84,8 @@ Shapes RowShapes::of(const Row& row) {
     return std::move(out_);
 }
 
-/// Fills the space between the bands, and the bands that may stay empty. The time of a frame
-/// depends on how often its pixels are written, so the rest is written only once.
+/// Fills the space between the bands, and the bands that may stay empty. All other pixels are
+/// written by their band alone, since the time of a frame depends on the number of writes.
 void RowShapes::background(const Row& row) {
     const Rgb window = view_.ground().window;
     int y = row.whole.y;
@@ -110,7 +110,7 @@ Rect RowShapes::rect(TimeRange range, const TimeAxis& axis, Band band) const {
     return {left, double(band.y), std::max(right - left, 0.0), double(band.height)};
 }
 
-bool RowShapes::are_few(const Bars& bars, const TimeAxis& axis) const {
+bool RowShapes::draws_singly(const Bars& bars, const TimeAxis& axis) const {
     const auto [first, last] = bars_in(bars, axis.shown());
     return last - first <= view_.means.most_boxes && view_.means.most_boxes > 0;
 }
@@ -128,7 +128,7 @@ void RowShapes::columns(Band band, std::vector<std::uint32_t> colours) {
 
 void RowShapes::work(const Lane& lane, bool full) {
     if (!lane.layer.colouring) return work_without_colours(lane, full);
-    if (are_few(lane.device.work, lane.axis))
+    if (draws_singly(lane.device.work, lane.axis))
         work_boxes(lane, full);
     else
         work_blended(lane, full);
@@ -139,7 +139,8 @@ void RowShapes::work(const Lane& lane, bool full) {
     labels(lane);
 }
 
-/// The kinds of work need no colouring, so that a long trace is seen while a worker colours it.
+/// Draws the kinds of work, which need no colouring: a long trace is visible while a worker colours
+/// it.
 void RowShapes::work_without_colours(const Lane& lane, bool full) {
     if (!full)
         return box({0, double(lane.band.y), width_, double(lane.band.height)}, view_.ground().lane);
@@ -218,8 +219,8 @@ void RowShapes::bubbles(const Lane& lane, double least_width) {
 }
 
 /// Writes the cause and the length on a plate in the middle of the visible part of a bubble, as far
-/// as they have room there. The size follows from the height of the lane alone: bubbles have words
-/// also where bars are too thin for them.
+/// as they fit. Their size depends only on the height of the lane, so that bubbles have words even
+/// if bars are too narrow for labels.
 void RowShapes::bubble_words(const Bubble& bubble, const BubbleColours& colours, Rect area) {
     const LabelFont& font = view_.means.labels;
     const double size = std::min(view_.letter(), std::floor(area.height * kLabelShare));
@@ -271,7 +272,7 @@ void RowShapes::separators(const Bars& bars, const Lane& lane, Rgb ground) {
 }
 
 void RowShapes::labels(const Lane& lane) {
-    // Rows that a person made thin have no room.
+    // Rows that the user made thin have no room.
     if (labels_.form == LabelForm::None || labels_.size > lane.band.height) return;
     const DeviceColours& colours = lane.layer.colours_of(lane.device);
     const bool room_for_two = lane.band.height / 2 >= labels_.size;
@@ -284,7 +285,7 @@ void RowShapes::labels(const Lane& lane) {
         Rect area = rect(it.range(), lane.axis, lane.band);
         if (shown_operators(lane, it) != nullptr) area.height = operator_row(lane.band).y - area.y;
         const auto* both = std::get_if<Overlap>(&action);
-        if (both != nullptr && shows_parts(lane, it)) continue;  // its parts say it
+        if (both != nullptr && shows_parts(lane, it)) continue;  // its parts have labels
         if (both == nullptr || !room_for_two || !colours.lower_half) {
             label(action, colours.work.colour(i), area, exposed);
             continue;
@@ -296,8 +297,8 @@ void RowShapes::labels(const Lane& lane) {
     }
 }
 
-/// Draws a label in the middle of the visible part of a bar, if it has room there: on its kind's
-/// colour, or on that of communication where most of the bar has it.
+/// Draws a label in the middle of the visible part of a bar, if it fits: on the colour of the bar's
+/// kind, or on that of communication if most of the bar is exposed.
 void RowShapes::label(const Action& action, Rgb under, Rect bar, double exposed) {
     const double lower = bar.height * exposed;
     bar.height -= lower;
@@ -355,7 +356,7 @@ void RowShapes::streams(const Row& row, Side side) {
     }
 }
 
-/// Shows how much too long or too short A's actions are, between the two half-lanes.
+/// Draws the errors of A's actions between the two half-lanes.
 void RowShapes::errors(const Row& row) {
     const Rgb ground = view_.ground().lane;
     if (!timeline_.error_colouring)

@@ -14,7 +14,7 @@ namespace {
 
 using picture::PageGeometry;
 
-/// Bars and columns of one kind of lane in all rows together: they bound the size of the file.
+/// The most bars and columns of one kind of lane in all rows, which bounds the size of the file.
 constexpr double kMostInAll = 16'000;
 
 int height_of_row(int ranks) {
@@ -45,14 +45,14 @@ public:
     Duration length() const { return timeline_.range().length(); }
     Bytes memory_top() const { return timeline_.memory_scale().top; }
 
-    /// Uses the axes of the other picture of a pair.
-    void draw_to(Duration length, Bytes memory_top) {
+    /// Uses common scales for both pictures of a pair.
+    void use_scales(Duration length, Bytes memory_top) {
         const Instant begin = timeline_.range().begin;
         view_.axis = picture::TimeAxis({begin, begin + length}, view_.geometry.lanes_width());
         timeline_.memory_top = memory_top;
     }
 
-    /// `top` is the y at which the picture begins in the one around it, if there is one.
+    /// `top` is the y of the picture in an enclosing one.
     void write(std::ostream& out, double top = 0) const {
         picture::write_svg(page(timeline_, view_), view_.geometry.width, view_.geometry.height, out,
                            top);
@@ -101,9 +101,9 @@ void write_svg_pair(const SvgPanel& upper, const SvgPanel& lower, std::ostream& 
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
         "viewBox=\"0 0 {0} {1}\">\n",
         width, svg::number(above.height() + below.height()));
-    above.draw_to(length, top);
+    above.use_scales(length, top);
     above.write(out);
-    below.draw_to(length, top);
+    below.use_scales(length, top);
     below.write(out, above.height());
     out << "</svg>\n";
 }

@@ -20,13 +20,13 @@ struct SvgOptions {
     int width = 1600;                   ///< in pixels
     std::shared_ptr<const picture::OperatorTable> operators = {};  ///< of the passes, if known
     std::shared_ptr<const picture::LinkTable> links = {};          ///< of the spans, if known
-    bool draw_links = false;  ///< a lane for each rank and class of links
+    bool draw_links = false;  ///< whether each rank has a lane for each class of links
 };
 
-/// The picture that the window shows of this trace at first, in its light theme: see page_shapes.h.
-/// Bars and bubbles show on hover what they are. Lanes with too many bars are blended by area, so
-/// that the file stays below 3 MB and shows no false patterns. Draws the replica of `statistics`,
-/// at most kMostRows ranks. The same arguments give the same bytes.
+/// The window's first picture of this trace in its light theme (page_shapes.h). Bars and bubbles
+/// have tips. Lanes with too many bars are blended by area, so that the file stays below 3 MB and
+/// shows no false patterns. Draws the replica of `statistics`, at most kMostRows ranks. The same
+/// arguments give the same bytes.
 void write_svg(const Trace& trace, const Statistics& statistics, const SvgOptions& options,
                std::ostream& out);
 
@@ -37,7 +37,7 @@ struct SvgPanel {
     SvgOptions options;
 };
 
-/// Two timelines one above the other, on one scale of time and of memory.
+/// Two timelines, one above the other, with common scales of time and memory.
 void write_svg_pair(const SvgPanel& upper, const SvgPanel& lower, std::ostream& out);
 
 inline constexpr std::size_t kMergeAbove = 20'000;

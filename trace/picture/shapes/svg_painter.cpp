@@ -26,9 +26,9 @@ Rgb colour_of(std::uint32_t pixel) {
     return {channel(16), channel(8), channel(0)};
 }
 
-/// True for columns that differ by less than one bar in ten. They look alike and are joined: the
-/// position of a bar relative to a column's edge is not a pattern.
-bool alike(Rgb a, Rgb b) {
+/// True for columns that differ by less than one bar in ten. They are joined, since the position of
+/// a bar relative to a column's edge is not a pattern.
+bool nearly_equal(Rgb a, Rgb b) {
     constexpr int kTolerance = 14;
     return std::abs(a.red - b.red) <= kTolerance && std::abs(a.green - b.green) <= kTolerance &&
            std::abs(a.blue - b.blue) <= kTolerance;
@@ -57,8 +57,8 @@ std::string dashes(Dash dash) {
     return "";
 }
 
-/// The end of an element that may have a tip; line breaks in it are kept.
-std::string tipped(std::string_view element, const std::string& tip) {
+/// The end of an element, with its tip if it has one. Line breaks in the tip are kept.
+std::string end_with_tip(std::string_view element, const std::string& tip) {
     if (tip.empty()) return "/>\n";
     std::string safe;
     for (std::size_t at = 0; at <= tip.size();) {
@@ -72,7 +72,7 @@ std::string tipped(std::string_view element, const std::string& tip) {
 
 class SvgPainter {
 public:
-    /// `prefix` tells the names of this picture from those of another in the same file.
+    /// `prefix` distinguishes the ids of this picture from those of another one in the same file.
     SvgPainter(std::ostream& out, std::string prefix) : out_(out), prefix_(std::move(prefix)) {}
 
     void paint(const Sheet& sheet, Rect page) {
@@ -111,7 +111,7 @@ private:
         out_ << fmt::format(
             "<rect {} fill=\"{}\"{}{}{}", place_of(moved(area.rect)), hex(area.fill),
             area.opacity < 1 ? fmt::format(" fill-opacity=\"{}\"", number(area.opacity)) : "",
-            area.passive ? " pointer-events=\"none\"" : "", tipped("rect", area.tip));
+            area.passive ? " pointer-events=\"none\"" : "", end_with_tip("rect", area.tip));
     }
 
     void paint(const Frame& frame) {
@@ -122,7 +122,7 @@ private:
                             place_of(r), hex(frame.ink), number(frame.width));
     }
 
-    /// The lines let the pointer through to what they hatch.
+    /// The pointer passes through the lines to the hatched area.
     void paint(const Hatch& hatch) {
         const int id = static_cast<int>(patterns_.size());
         const auto [place, added] =
@@ -144,8 +144,8 @@ private:
         if (all.empty()) return;
         const double width = columns.rect.width / static_cast<double>(all.size());
         for (std::size_t first = 0, last = 0; first < all.size(); first = last) {
-            const Rgb head = colour_of(all[first]);
-            while (last < all.size() && alike(colour_of(all[last]), head)) ++last;
+            const Rgb first_colour = colour_of(all[first]);
+            while (last < all.size() && nearly_equal(colour_of(all[last]), first_colour)) ++last;
             const Rgb fill = mean_of(all.subspan(first, last - first));
             const double left = columns.rect.x + static_cast<double>(first) * width;
             const std::string wide = number(static_cast<double>(last - first) * width);
@@ -181,7 +181,7 @@ private:
         return d + fmt::format("H{}V{}Z", x(rect.right()), y(bottom));
     }
 
-    /// Texts in a row that look alike share a group.
+    /// Consecutive texts of one style share a group.
     void paint(const Text& text) {
         const std::tuple look(text.size, text.anchor, text.bold);
         if (texts_ != look) {
@@ -212,7 +212,7 @@ private:
     void paint(const Dot& dot) {
         out_ << fmt::format("<circle cx=\"{}\" cy=\"{}\" r=\"{}\" fill=\"{}\" stroke=\"{}\"{}",
                             x(dot.centre.x), y(dot.centre.y), number(dot.radius), hex(dot.fill),
-                            hex(dot.edge), tipped("circle", dot.tip));
+                            hex(dot.edge), end_with_tip("circle", dot.tip));
     }
 
     void paint(const Polygon& polygon) {

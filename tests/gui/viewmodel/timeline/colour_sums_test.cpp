@@ -18,7 +18,7 @@ std::vector<Rgb> random_colours(std::mt19937& random, std::size_t count) {
     return colours;
 }
 
-/// By the definition: every bar's part of the window.
+/// The sum by definition: every bar's part of the window.
 ColourArea area_by_hand(const Bars& bars, const std::vector<Rgb>& colours, TimeRange window) {
     ColourArea sum;
     for (std::size_t i = 0; i < bars.size(); ++i) {
@@ -83,7 +83,7 @@ TEST(Blend, IsTheMeanByArea) {
     const ColourArea half{50, 50 * 200, 50 * 100, 0};
     EXPECT_EQ(blend(half, Duration{100}, {0, 0, 100}), (Rgb{100, 50, 50}));
     EXPECT_EQ(blend({}, Duration{100}, {1, 2, 3}), (Rgb{1, 2, 3}));
-    // Two tracks on one lane cover more than there is: no channel may overflow.
+    // Two tracks on one lane cover more than its length: no channel may overflow.
     EXPECT_EQ(blend({200, 200 * 255, 0, 0}, Duration{100}, {0, 255, 0}), (Rgb{255, 0, 0}));
 }
 

@@ -73,7 +73,7 @@ TEST(Hit, TellsTheHalfLanesOfAComparisonApart) {
     EXPECT_EQ(to_text(a->span(std::get<SpanRef>(upper.selected).index).action), "1B1");
     const auto ref = std::get<SpanRef>(lower.selected);
     EXPECT_EQ(ref.side, Side::B);
-    // Shifted by one: at 5 ms there stands what B did at 4 ms.
+    // B is shifted by 1 ms: its work at 4 ms is drawn at 5 ms.
     EXPECT_EQ(to_text(scene.other.document->span(ref.index).action), "1F3");
 }
 
@@ -94,7 +94,7 @@ TEST(Hit, FindsEverySpanOfBothSidesOfAComparison) {
                 const auto* found = std::get_if<SpanRef>(&hit.selected);
                 ASSERT_NE(found, nullptr) << i;
                 EXPECT_EQ(found->side, side);
-                if (choices.streams.empty()) continue;  // messages of a strip hide each other
+                if (choices.streams.empty()) continue;  // messages in a strip may cover each other
                 EXPECT_EQ(found->index, i);
             }
     }

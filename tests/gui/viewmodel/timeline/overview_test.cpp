@@ -20,7 +20,7 @@ TEST(Overview, folds_neighbours_whose_steps_go_to_the_same_things) {
     }
     EXPECT_EQ(next, document->devices.size());
     EXPECT_EQ(bands.size(), 1U) << "all ranks of even stages compute as long";
-    EXPECT_EQ(bands[0].name, "ranks 0 to 63 alike");
+    EXPECT_EQ(bands[0].name, "similar ranks 0 to 63");
 }
 
 TEST(Overview, keeps_a_rank_apart_that_works_longer) {
@@ -31,7 +31,7 @@ TEST(Overview, keeps_a_rank_apart_that_works_longer) {
     const std::vector<RankBand> bands = rank_bands(*document_of(std::move(trace)));
     ASSERT_EQ(bands.size(), 3U);
     EXPECT_EQ(bands[1].name, "rank 2");
-    EXPECT_FALSE(bands[1].alike());
+    EXPECT_FALSE(bands[1].has_several());
 }
 
 TEST(Overview, has_a_line_of_mean_colours_for_each_rank) {

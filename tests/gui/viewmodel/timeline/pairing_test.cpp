@@ -10,7 +10,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::SizeIs;
 
-/// The same trace with every F of rank 1 longer by `more`, started at the same time: the run.
+/// The run: the same trace with every F of rank 1 longer by `more` from the same start.
 Trace with_longer_forwards(Trace trace, Duration more) {
     for (Span& span : trace.spans) {
         const auto* c = std::get_if<Compute>(&span.action);
@@ -127,7 +127,7 @@ TEST(Pairing, OfOtherPlansSumsByKindAndRankAndPairsNothing) {
     // The same work on four stages and, interleaved, on eight half as long.
     const Document a = document_of(plan("1f1b", 4, 8, milliseconds(2)));
     const Document b = document_of(plan("interleaved-1f1b", 4, 8, milliseconds(1), {}, 2));
-    const auto pairing = pair(*a, *b, Alike::Nothing);
+    const auto pairing = pair(*a, *b, Common::Nothing);
     EXPECT_THAT(pairing->worst, SizeIs(0));
     EXPECT_THAT(pairing->kinds, SizeIs(0));
     EXPECT_THAT(pairing->stages, SizeIs(0));
@@ -140,8 +140,8 @@ TEST(Pairing, OfOtherPlansSumsByKindAndRankAndPairsNothing) {
     }
     ASSERT_THAT(pairing->rank_sums, SizeIs(4));
     for (const SumRow& row : pairing->rank_sums) EXPECT_EQ(row.sum.simulated, row.sum.executed);
-    EXPECT_THAT(words_of_sums(*pairing), testing::HasSubstr("all passes"));
-    EXPECT_THAT(words_of_sums(*pairing), testing::Not(testing::HasSubstr("error")));
+    EXPECT_THAT(sums_text(*pairing), testing::HasSubstr("all passes"));
+    EXPECT_THAT(sums_text(*pairing), testing::Not(testing::HasSubstr("error")));
 }
 
 }  // namespace

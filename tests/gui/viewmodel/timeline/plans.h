@@ -7,7 +7,7 @@
 #include "schedule/generators/generators.h"
 #include "tests/trace/trace_of.h"
 
-/// Small timelines whose every instant is known.
+/// Small timelines with known instants.
 namespace debubble::gui {
 
 inline Instant at(std::int64_t ns) {

@@ -33,7 +33,7 @@ TEST(Playing, at_every_instant_of_the_step_a_rank_runs_or_is_in_a_bubble) {
     const Duration whole = document->range.length();
     for (int i = 0; i < 200; ++i) {
         const Instant at = document->range.begin + whole * i / 200;
-        for (const Doing& doing : now_at(*document, at).devices) {
+        for (const DeviceState& doing : now_at(*document, at).devices) {
             EXPECT_TRUE(doing.span || doing.bubble) << i;
             EXPECT_EQ(doing.bubble.has_value(), !doing.words.empty());
         }
@@ -43,17 +43,18 @@ TEST(Playing, at_every_instant_of_the_step_a_rank_runs_or_is_in_a_bubble) {
 TEST(Playing, two_plans_run_on_one_clock_and_say_how_far_they_are) {
     Scene scene;
     scene.main.document = document_of(plan("1f1b", 2, 8));
-    EXPECT_EQ(race_words(scene, scene.main.document->range.begin), "");
+    EXPECT_EQ(comparison_progress(scene, scene.main.document->range.begin), "");
     scene.other.document = document_of(plan("gpipe", 2, 16));
     scene.comparison = true;
     const TimeRange first = scene.main.document->range;
-    EXPECT_EQ(race_words(scene, first.begin), "A 0 %, B 0 %");
+    EXPECT_EQ(comparison_progress(scene, first.begin), "A 0 %, B 0 %");
     // A takes (8 + 1) x 3 ms. Halfway B has 13 of 16 forwards on rank 0 and 12 on rank 1, at A's
     // end all of them and 4 and 5 backwards.
-    EXPECT_EQ(race_words(scene, first.begin + first.length() / 2), "A 50 %, B 39 %");
-    EXPECT_EQ(race_words(scene, first.end), "A done at 27 ms, B 64 %");
-    scene.other.shift = std::chrono::milliseconds(5);  // its clock began later
-    EXPECT_EQ(race_words(scene, scene.other.document->range.end), "A done at 27 ms, B 92 %");
+    EXPECT_EQ(comparison_progress(scene, first.begin + first.length() / 2), "A 50 %, B 39 %");
+    EXPECT_EQ(comparison_progress(scene, first.end), "A done at 27 ms, B 64 %");
+    scene.other.shift = std::chrono::milliseconds(5);  // its clock starts later
+    EXPECT_EQ(comparison_progress(scene, scene.other.document->range.end),
+              "A done at 27 ms, B 92 %");
 }
 
 TEST(Playing, the_cursor_runs_through_what_is_in_sight_and_ends_with_the_step) {
@@ -63,7 +64,7 @@ TEST(Playing, the_cursor_runs_through_what_is_in_sight_and_ends_with_the_step) {
     EXPECT_EQ(*half, Instant{milliseconds(600)});
     axis.show({Instant{}, Instant{milliseconds(120)}});
     EXPECT_EQ(*advanced(axis, Instant{}, kSecondsAcross / 2), Instant{milliseconds(60)})
-        << "what is larger runs slower";
+        << "a closer view plays slower";
     EXPECT_FALSE(advanced(axis, Instant{milliseconds(1195)}, 1));
 }
 

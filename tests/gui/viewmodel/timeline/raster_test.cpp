@@ -90,7 +90,7 @@ TEST(FillSteps, GivesEveryPixelItsUppermostLevelOrTheGround) {
     constexpr Band kBand{3, 12};
     std::mt19937 random(5);
     for (int round = 0; round < 50; ++round) {
-        // Some reach beyond the band, and some, as memory that lasts, are level.
+        // Some extend beyond the band, and some are constant, like parameters.
         std::vector<StepLevel> levels;
         for (std::uint8_t i = 0; i < 3; ++i) {
             StepLevel& level = levels.emplace_back(StepLevel{{}, {i, 99, i}});

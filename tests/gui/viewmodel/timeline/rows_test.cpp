@@ -59,7 +59,7 @@ TEST(Rows, OfRanksAlikeAreThinLinesThatShareTheirWords) {
     const Document document = many_ranks(100);
     const RowChoices fold{.fold_alike = true};
     const RowLayout layout = lay_out(*document, fold, {.memory = true}, 700);
-    // The ranks of a pipeline of even stages are all alike.
+    // The ranks of a pipeline of even stages are all similar.
     ASSERT_THAT(layout.rows, SizeIs(kMostLinesOfRun));
     EXPECT_EQ(layout.rows[0].run_to, 99U);
     EXPECT_EQ(layout.rows[0].run_height, layout.height);
@@ -117,7 +117,7 @@ TEST(Rows, OfTwoPlansAreFoldedWhereBothHaveRanksAlike) {
             span.begin += (span.end - span.begin) / 2;
     EXPECT_THAT(folded(document_of(std::move(uneven))).rows, SizeIs(40));
     EXPECT_THAT(folded(many_ranks(20)).rows, SizeIs(testing::Gt(20)))
-        << "ranks that B does not have are not like those that it has";
+        << "ranks that B lacks are not similar to others";
 }
 
 TEST(Rows, AreThoseOfABrushAlone) {

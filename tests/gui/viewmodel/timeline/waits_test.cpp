@@ -31,7 +31,8 @@ TEST(Waits, EndWhenTheActionEndsThatIsNamed) {
                 const auto end = ends_wait(*document, bubble);
                 ASSERT_TRUE(end) << name_of(bubble.cause);
                 const Span& span = document->span(*end);
-                // A compute that another rank waits for has ended a link's time before it begins.
+                // The compute that a rank waits for ended a link's time before the rank's own
+                // compute begins.
                 const bool arrives = bubble.cause == BubbleCause::WarmUp;
                 EXPECT_EQ(span.end + (arrives ? link : Duration{}), bubble.end)
                     << name << ' ' << to_text(span.action) << ' ' << name_of(bubble.cause);
@@ -74,21 +75,21 @@ TEST(BubbleBeside, WalksThroughAllOfARankAndThenOfTheNext) {
     const auto& bubbles = scene.main.document->statistics.bubbles;
     std::vector<Bubble> walked;
     Selection at;
-    while (const auto next = bubble_beside(scene, at, 1)) {
+    while (const auto next = neighbour_bubble(scene, at, 1)) {
         walked.push_back(scene.main.document->bubble(next->index));
         at = *next;
     }
     EXPECT_EQ(walked, bubbles);
     EXPECT_TRUE(std::ranges::is_sorted(walked, {},
                                        [](const Bubble& b) { return std::pair(b.rank, b.begin); }));
-    EXPECT_EQ(bubble_beside(scene, {}, -1), std::get<BubbleRef>(at));
+    EXPECT_EQ(neighbour_bubble(scene, {}, -1), std::get<BubbleRef>(at));
     std::size_t back = 1;
-    while (const auto before = bubble_beside(scene, at, -1)) {
+    while (const auto before = neighbour_bubble(scene, at, -1)) {
         at = *before;
         ++back;
     }
     EXPECT_EQ(back, bubbles.size());
-    EXPECT_EQ(bubble_beside({}, {}, 1), std::nullopt);
+    EXPECT_EQ(neighbour_bubble({}, {}, 1), std::nullopt);
 }
 
 TEST(BubbleBeside, OfAnActionIsTheNearestOfItsRank) {
@@ -96,8 +97,8 @@ TEST(BubbleBeside, OfAnActionIsTheNearestOfItsRank) {
     const TimelineDocument& document = *scene.main.document;
     for (std::uint32_t i = 0; i < document.trace.spans.size(); ++i) {
         const Span& span = document.span(i);
-        const auto after = bubble_beside(scene, SpanRef{i}, 1);
-        const auto before = bubble_beside(scene, SpanRef{i}, -1);
+        const auto after = neighbour_bubble(scene, SpanRef{i}, 1);
+        const auto before = neighbour_bubble(scene, SpanRef{i}, -1);
         if (after && document.bubble(after->index).rank == span.rank) {
             EXPECT_GE(document.bubble(after->index).begin, span.end);
         }

@@ -9,7 +9,7 @@
 namespace debubble::gui {
 namespace {
 
-/// Bars whose work is known, with exposed stretches between some of them.
+/// Bars of known work, with exposed intervals between some of them.
 struct WorkLane {
     WorkLane(std::mt19937& random, std::size_t count) {
         for (const Bar& bar : random_bars(random, count)) {
@@ -47,7 +47,7 @@ struct WorkLane {
             if (!all.empty()) last = std::max(last, all.back().end);
         return last.time_since_epoch().count();
     }
-    /// By the definition: every bar's part of the window.
+    /// The sum by definition: every bar's part of the window.
     WorkArea by_hand(TimeRange window) const {
         WorkArea sum{};
         const auto add = [&](const Bars& all, const std::vector<WorkArea>& areas) {

@@ -21,7 +21,7 @@
 #include "tests/gui/widgets/window.h"
 #include "trace/picture/shapes/page_shapes.h"
 
-/// The room that every part of the window has.
+/// Every part of the window has enough room.
 namespace debubble::gui {
 namespace {
 
@@ -237,7 +237,7 @@ TEST_F(Room, has_the_theme_that_was_chosen_also_at_the_next_start) {
     EXPECT_TRUE(is_dark(window->palette()));
     EXPECT_TRUE(is_dark(part<QComboBox>("sweep-x")->palette()));
     window->close();
-    command("Theme of the system")->trigger();  // as if the program were started anew
+    command("Theme of the system")->trigger();  // like a new start of the program
     remember_theme(WindowTheme::Dark);
     window = std::make_unique<MainWindow>();
     settle_layout();

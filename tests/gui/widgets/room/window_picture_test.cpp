@@ -13,8 +13,8 @@
 #include "tests/support/source_folder.h"
 #include "trace/picture/bubbles.h"
 
-/// The whole window as a person sees it. With DEBUBBLE_PICTURES=FOLDER its pictures are kept there
-/// to be looked at. An entry of ctest runs these cases at 200 %.
+/// Pictures of the whole window. With DEBUBBLE_PICTURES=FOLDER they are kept in that folder. An
+/// entry of ctest runs these cases at 200 %.
 namespace debubble::gui {
 namespace {
 
@@ -57,7 +57,7 @@ TEST_F(WindowPicture, has_all_parts_inside_in_both_themes_on_small_and_large_scr
         command(theme)->trigger();
         const bool dark = QString(theme) == "Dark theme";
         for (const QSize screen : {QSize(1280, 720), QSize(1920, 1080)}) {
-            // What is smaller than this at 200 % is no screen that anybody works with.
+            // Smaller screens at 200 % are not used in practice.
             if (ratio > 1 && screen.width() < 1920) continue;
             const QSize size = ratio > 1 ? screen / ratio - QSize(16, 48) : screen;
             const QImage image = picture(size);
@@ -75,7 +75,7 @@ TEST_F(WindowPicture, has_all_parts_inside_in_both_themes_on_small_and_large_scr
     }
 }
 
-/// Llama 3 70B on 64 H100, gpt2-xl-zb-v, GPT-3 175B, DeepSeek-V3, and what a profiler recorded.
+/// Llama 3 70B on 64 H100, gpt2-xl-zb-v, GPT-3 175B, DeepSeek-V3, and a recorded profile.
 TEST_F(WindowPicture, of_large_plans_and_of_a_profile_has_all_parts_inside) {
     const std::string profile =
         (source_folder() / "tests/trace/profile/data/ddp_one_step.json.gz").string();
@@ -121,7 +121,7 @@ TEST_F(WindowPicture, has_large_letters_where_the_system_has) {
 TEST_F(WindowPicture, has_a_whole_run_in_both_themes_on_small_and_large_screens) {
     ASSERT_TRUE(opens({"llama3-405b-run"}));
     auto* page = window->findChild<RunPage*>();
-    QSignalSpy curve(page, &RunPage::made_curve);
+    QSignalSpy curve(page, &RunPage::curve_ready);
     command("Show the whole run")->trigger();
     ASSERT_TRUE(!curve.isEmpty() || curve.wait(kDeadline));
     for (const char* theme : {"Light theme", "Dark theme"}) {
@@ -133,11 +133,11 @@ TEST_F(WindowPicture, has_a_whole_run_in_both_themes_on_small_and_large_screens)
             if (ratio > 1 && screen.width() < 1920) continue;
             const QSize size = ratio > 1 ? screen / ratio - QSize(16, 48) : screen;
             window->resize(size);
-            window->lay_out_afresh();
-            const int beside = window->findChild<WhatIfPanel*>()->width();
+            window->reset_layout();
+            const int width_before = window->findChild<WhatIfPanel*>()->width();
             command("Show the whole run")->trigger();
             for (int i = 0; i < 3; ++i) QApplication::processEvents();
-            EXPECT_GT(window->findChild<WhatIfPanel*>()->width(), beside * 9 / 10)
+            EXPECT_GT(window->findChild<WhatIfPanel*>()->width(), width_before * 9 / 10)
                 << "the page takes no room from the panels";
             const QImage image = window->grab().toImage();
             EXPECT_EQ(window->size(), size) << "the window is no larger than its screen";

@@ -20,7 +20,7 @@ namespace {
 struct ReadGif {
     int width = 0;
     int height = 0;
-    std::vector<GifWriter::Pixels> frames;  ///< as they are seen
+    std::vector<GifWriter::Pixels> frames;  ///< as a viewer shows them
     std::vector<int> hundredths;
     std::vector<int> areas;  ///< pixels that each frame holds
     bool runs_for_ever = false;

@@ -6,7 +6,7 @@
 #include "tests/gui/widgets/timeline/views.h"
 #include "trace/picture/bubbles.h"
 
-/// Frames as a person sees them. With DEBUBBLE_PICTURES=FOLDER they are kept there to be looked at.
+/// Whole frames. With DEBUBBLE_PICTURES=FOLDER they are kept in that folder.
 namespace debubble::gui {
 namespace {
 
@@ -22,7 +22,7 @@ void keep(const QImage& image, const std::string& name) {
     EXPECT_TRUE(image.save(QString::fromStdString(std::string(folder) + "/" + name + ".png")));
 }
 
-/// Pixels of the grounds of bubbles, whatever their cause.
+/// The number of pixels with the ground of bubbles of any cause.
 std::size_t count_bubbles(const QImage& image, Theme theme) {
     std::size_t pixels = 0;
     for (std::size_t c = 0; c < kBubbleCauses; ++c)
@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Plans, Picture,
                              return name;
                          });
 
-/// A step of a simulated trace as if it had run: some passes longer, all a little late.
+/// A simulated step, changed like an executed one: some passes longer, all a little late.
 Trace as_if_executed(Trace trace) {
     trace.header.source = TraceSource::Executed;
     std::int64_t late = 0;
@@ -142,7 +142,7 @@ TEST(SvgPicture, IsWhatTheScreenShows) {
     EXPECT_EQ(view.state().axis, state.axis);
 }
 
-/// Overlaps are two halves of one bar; memory above the limit is red.
+/// The two computes of an Overlap are halves of one bar; memory above the limit is red.
 TEST(SpecialPicture, HasOverlapsAndTooMuchMemory) {
     TimelineView view;
     view.resize(1280, 640);
@@ -165,14 +165,14 @@ TEST(ManyDevices, HaveStripsOfHeat) {
                                                       {"training.global_batch", "96"}});
     view.set_document(document);
     keep(view.picture({1280, 720}, 1), "many-devices-folded");
-    EXPECT_LT(view.scene().layout.height, 720) << "ranks alike share rows";
+    EXPECT_LT(view.scene().layout.height, 720) << "similar ranks share rows";
     view.toggle_folding();
     keep(view.picture({1280, 720}, 1), "many-devices");
     EXPECT_EQ(view.scene().layout.rows.size(), 48U);
     EXPECT_TRUE(view.scene().layout.rows[0].heat);
 }
 
-/// The image is kept from frame to frame: unpainted pixels would show the frame before.
+/// The image is reused from frame to frame, so that unpainted pixels would show the previous frame.
 TEST(Frame, CoversEveryPixelWhateverIsShown) {
     constexpr Rgb kStale{255, 0, 255};
     const Document four = document_of(
@@ -217,7 +217,7 @@ TEST(Frame, CoversEveryPixelWhateverIsShown) {
                         EXPECT_EQ(stale(scene, state, {501, 303}, ratio), 0U) << ratio;
                     }
     EXPECT_EQ(stale({}, {}, {501, 303}, 1), 0U);
-    // So large that it is painted by two threads.
+    // Large enough to be painted by two threads.
     Scene large;
     large.main = {held, nullptr, {}};
     large.other = {four, nullptr, {}};

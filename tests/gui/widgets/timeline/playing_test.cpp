@@ -62,7 +62,7 @@ TEST(Colours, of_a_long_trace_are_made_at_once_for_a_picture) {
     EXPECT_TRUE(view.scene().main.colouring);
 }
 
-/// More spans than are coloured at once.
+/// A trace with more spans than are coloured at once.
 TEST(Colours, of_a_long_trace_are_made_by_a_worker_while_those_before_stay) {
     TimelineView view;
     view.resize(1172, 450);
@@ -125,7 +125,7 @@ TEST(Overview, a_drag_names_the_ranks_of_its_lines) {
     ASSERT_EQ(brushed.size(), 1);
     EXPECT_EQ(brushed[0][0].toInt(), 2);
     EXPECT_EQ(brushed[0][1].toInt(), 4);
-    // A click takes the band below it: the ranks of a pipeline of even stages are alike.
+    // A click takes the band under it: the ranks of a pipeline of even stages are similar.
     QTest::mouseClick(&view, Qt::LeftButton, {}, QPoint(400, 8 + 2 * 24 + 5));
     ASSERT_EQ(brushed.size(), 2);
     EXPECT_EQ(brushed[1][0].toInt(), 0);

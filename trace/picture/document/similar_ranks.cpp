@@ -1,13 +1,13 @@
-#include "trace/picture/document/alike.h"
+#include "trace/picture/document/similar_ranks.h"
 
 #include <cmath>
 
 namespace debubble::picture {
 
-bool are_alike(const Device& a, const Device& b, Duration step) {
+bool are_similar(const Device& a, const Device& b, Duration step) {
     if (a.work.size() != b.work.size()) return false;
     if (a.statistics == nullptr || b.statistics == nullptr) return a.statistics == b.statistics;
-    const double most = kAlike * seconds(step);
+    const double most = kSimilarWithin * seconds(step);
     const auto near = [&](Duration x, Duration y) { return std::abs(seconds(x - y)) <= most; };
     const RankStatistics& s = *a.statistics;
     const RankStatistics& t = *b.statistics;
@@ -15,25 +15,25 @@ bool are_alike(const Device& a, const Device& b, Duration step) {
            near(s.idle, t.idle);
 }
 
-std::vector<AlikeRun> alike_runs(const TimelineDocument& document,
-                                 std::span<const std::size_t> devices,
-                                 const TimelineDocument* other) {
-    std::vector<AlikeRun> runs;
+std::vector<SimilarRun> similar_runs(const TimelineDocument& document,
+                                     std::span<const std::size_t> devices,
+                                     const TimelineDocument* other) {
+    std::vector<SimilarRun> runs;
     const auto device = [&](std::size_t i) -> const Device& {
         return document.devices[devices[i]];
     };
-    const auto alike_in_other = [&](const Device& a, const Device& b) {
+    const auto similar_in_other = [&](const Device& a, const Device& b) {
         const Device* first = other->device_of(a.rank);
         const Device* second = other->device_of(b.rank);
         if (first == nullptr || second == nullptr) return first == second;
-        return are_alike(*first, *second, other->statistics.step);
+        return are_similar(*first, *second, other->statistics.step);
     };
-    const auto alike = [&](const Device& a, const Device& b) {
-        return are_alike(a, b, document.statistics.step) &&
-               (other == nullptr || alike_in_other(a, b));
+    const auto similar = [&](const Device& a, const Device& b) {
+        return are_similar(a, b, document.statistics.step) &&
+               (other == nullptr || similar_in_other(a, b));
     };
     for (std::size_t i = 0; i < devices.size(); ++i)
-        if (!runs.empty() && alike(device(runs.back().first), device(i)))
+        if (!runs.empty() && similar(device(runs.back().first), device(i)))
             runs.back().last = i;
         else
             runs.push_back({i, i});

@@ -1,4 +1,4 @@
-#include "gui/viewmodel/timeline/lit.h"
+#include "gui/viewmodel/timeline/highlight.h"
 
 #include <algorithm>
 #include <functional>
@@ -13,13 +13,13 @@ namespace {
 
 using Test = std::function<bool(const Span&)>;
 
-bool computes(const Span& span) {
+bool is_compute(const Span& span) {
     return std::holds_alternative<Compute>(span.action) ||
            std::holds_alternative<Overlap>(span.action);
 }
 
-/// What an action between passes serves.
-std::optional<CommunicationKind> serves(const Action& action) {
+/// The purpose of a communication between passes.
+std::optional<CommunicationKind> purpose_of(const Action& action) {
     return std::visit(
         Overloaded{
             [](const Send&) -> std::optional<CommunicationKind> {
@@ -51,23 +51,23 @@ std::optional<CommunicationKind> serves(const Action& action) {
         action);
 }
 
-Test exposes(const Trace& trace, CommunicationKind kind) {
+Test has_exposed(const Trace& trace, CommunicationKind kind) {
     return [&trace, kind](const Span& span) {
-        return trace.exposed_by(span)[kind] > Duration{} || serves(span.action) == kind;
+        return trace.exposed_by(span)[kind] > Duration{} || purpose_of(span.action) == kind;
     };
 }
 
-Test of_rank_that_works_longest(const TimelineDocument& document) {
+Test on_busiest_rank(const TimelineDocument& document) {
     const auto& ranks = document.statistics.ranks;
     if (ranks.empty()) return {};
     const Rank rank = std::ranges::max_element(ranks, {}, [](const RankStatistics& r) {
                           return work_of(r);
                       })->rank;
-    return [rank](const Span& span) { return span.rank == rank && computes(span); };
+    return [rank](const Span& span) { return span.rank == rank && is_compute(span); };
 }
 
-/// Recomputation that is an action of its own, or else the backwards that have it inside.
-Test recomputes(const TimelineDocument& document) {
+/// Recomputed forwards that are actions of their own, or else the backwards that contain them.
+Test is_recomputed(const TimelineDocument& document) {
     const auto is_own = [](const Span& span) {
         return std::holds_alternative<Recompute>(span.action);
     };
@@ -82,33 +82,33 @@ Test recomputes(const TimelineDocument& document) {
 }
 
 Test test_of(const TimelineDocument& document, std::string_view part) {
-    if (part == "ideal" || part == "kernels") return computes;
-    if (part == "recompute") return recomputes(document);
-    if (part == "uneven_stages") return of_rank_that_works_longest(document);
+    if (part == "ideal" || part == "kernels") return is_compute;
+    if (part == "recompute") return is_recomputed(document);
+    if (part == "uneven_stages") return on_busiest_rank(document);
     if (part == "optimizer")
         return [](const Span& span) { return std::holds_alternative<OptimizerStep>(span.action); };
     constexpr std::string_view kExposed = "exposed_";
     if (!part.starts_with(kExposed)) return {};
     for (std::size_t k = 0; k < kCommunicationKinds; ++k) {
         const auto kind = static_cast<CommunicationKind>(k);
-        if (part.substr(kExposed.size()) == name_of(kind)) return exposes(document.trace, kind);
+        if (part.substr(kExposed.size()) == name_of(kind)) return has_exposed(document.trace, kind);
     }
     return {};
 }
 
 }  // namespace
 
-Lit lit_by(const TimelineDocument& document, std::string_view part,
-           std::optional<BubbleCause> idle) {
+Highlight highlight_of(const TimelineDocument& document, std::string_view part,
+                       std::optional<BubbleCause> idle) {
     const Test test = test_of(document, part);
     if (!test && !idle) return {};
-    Lit lit;
+    Highlight highlight;
     auto spans = std::make_shared<std::vector<bool>>(document.trace.spans.size());
     if (test)
         for (std::size_t i = 0; i < spans->size(); ++i) (*spans)[i] = test(document.span(i));
-    lit.spans = std::move(spans);
-    if (idle) lit.causes[static_cast<std::size_t>(*idle)] = true;
-    return lit;
+    highlight.spans = std::move(spans);
+    if (idle) highlight.causes[static_cast<std::size_t>(*idle)] = true;
+    return highlight;
 }
 
 }  // namespace debubble::gui
