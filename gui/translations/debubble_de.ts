@@ -3636,11 +3636,11 @@
         <translation>zwei 1F1B-Pipelines in Gegenrichtung, zwei Kopien der Parameter</translation>
     </message>
     <message>
-        <source>interleaved 1F1B whose experts&apos; exchange hides in pairs (Megatron-Core)</source>
+        <source>interleaved 1F1B whose expert all-to-alls overlap in pairs of passes (Megatron-Core)</source>
         <translation>verschränktes 1F1B, dessen Expertenaustausch sich in Paaren verbirgt (Megatron-Core)</translation>
     </message>
     <message>
-        <source>a handmade ZB-V whose experts&apos; exchange hides in pairs (Primus)</source>
+        <source>a handmade ZB-V whose expert all-to-alls overlap in pairs of passes (Primus)</source>
         <translation>ein handgemachtes ZB-V, dessen Expertenaustausch sich in Paaren verbirgt (Primus)</translation>
     </message>
     <message>

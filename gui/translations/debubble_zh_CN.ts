@@ -3631,11 +3631,11 @@
         <translation>两条方向相反的 1F1B 流水线，参数两份</translation>
     </message>
     <message>
-        <source>interleaved 1F1B whose experts&apos; exchange hides in pairs (Megatron-Core)</source>
+        <source>interleaved 1F1B whose expert all-to-alls overlap in pairs of passes (Megatron-Core)</source>
         <translation>交错 1F1B，专家交换在配对中被掩盖（Megatron-Core）</translation>
     </message>
     <message>
-        <source>a handmade ZB-V whose experts&apos; exchange hides in pairs (Primus)</source>
+        <source>a handmade ZB-V whose expert all-to-alls overlap in pairs of passes (Primus)</source>
         <translation>手工 ZB-V，专家交换在配对中被掩盖（Primus）</translation>
     </message>
     <message>

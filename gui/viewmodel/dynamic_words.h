@@ -123,9 +123,11 @@ inline constexpr std::array kDynamicWords{
     DEBUBBLE_SAID("whole run", "planned maintenance"),
     DEBUBBLE_SAID("schedules",
                   "two 1F1B pipelines in opposite directions, two copies of the parameters"),
+    DEBUBBLE_SAID(
+        "schedules",
+        "interleaved 1F1B whose expert all-to-alls overlap in pairs of passes (Megatron-Core)"),
     DEBUBBLE_SAID("schedules",
-                  "interleaved 1F1B whose experts' exchange hides in pairs (Megatron-Core)"),
-    DEBUBBLE_SAID("schedules", "a handmade ZB-V whose experts' exchange hides in pairs (Primus)"),
+                  "a handmade ZB-V whose expert all-to-alls overlap in pairs of passes (Primus)"),
     DEBUBBLE_SAID("schedules", "fed from both ends, forward and backward overlapped (DeepSeek-V3)"),
     DEBUBBLE_SAID("schedules", "DualPipe cut in half, one copy of the parameters"),
     DEBUBBLE_SAID("schedules", "1F1B with twice the warm-up, which hides the links (Alpa)"),

@@ -97,14 +97,16 @@ Schedule combined_one_f_one_b(const PipelineShape& shape, const GeneratorOptions
 }  // namespace
 
 Generator combined_1f1b_row() {
-    return {.name = "combined-1f1b",
-            .summary = "interleaved 1F1B whose experts' exchange hides in pairs (Megatron-Core)",
-            .source = "Megatron-LM core/pipeline_parallel/combined_1f1b.py",
-            .make = combined_one_f_one_b,
-            .why_not = why_not_combined_1f1b,
-            .options = kOptions,
-            .overlaps = true,
-            .pairs_layers = true};
+    return {
+        .name = "combined-1f1b",
+        .summary =
+            "interleaved 1F1B whose expert all-to-alls overlap in pairs of passes (Megatron-Core)",
+        .source = "Megatron-LM core/pipeline_parallel/combined_1f1b.py",
+        .make = combined_one_f_one_b,
+        .why_not = why_not_combined_1f1b,
+        .options = kOptions,
+        .overlaps = true,
+        .pairs_layers = true};
 }
 
 }  // namespace debubble

@@ -156,15 +156,16 @@ Schedule combined_zb_v(const PipelineShape& shape, const GeneratorOptions&) {
 }  // namespace
 
 Generator combined_zb_v_row() {
-    return {.name = "combined-zb-v",
-            .summary = "a handmade ZB-V whose experts' exchange hides in pairs (Primus)",
-            .source = "AMD-AGI/Primus zbv_formatted.py, combined_forward_backward",
-            .make = combined_zb_v,
-            .why_not = why_not_combined_zb_v,
-            .splits_backward = true,
-            .stages_per_rank = 2,
-            .overlaps = true,
-            .pairs_layers = true};
+    return {
+        .name = "combined-zb-v",
+        .summary = "a handmade ZB-V whose expert all-to-alls overlap in pairs of passes (Primus)",
+        .source = "AMD-AGI/Primus zbv_formatted.py, combined_forward_backward",
+        .make = combined_zb_v,
+        .why_not = why_not_combined_zb_v,
+        .splits_backward = true,
+        .stages_per_rank = 2,
+        .overlaps = true,
+        .pairs_layers = true};
 }
 
 }  // namespace debubble

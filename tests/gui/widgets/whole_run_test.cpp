@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <QLabel>
 #include <QTest>
 #include <QTreeWidget>
