@@ -34,10 +34,12 @@ BarWork::BarWork(Duration exposed, Duration length, WorkKind first, WorkKind sec
 
 WorkArea BarWork::of(Duration length) const {
     WorkArea work{};
-    const std::int64_t exposed =
-        exposed_ == kWhole ? length.count()
-                           : static_cast<std::int64_t>(scaled(
-                                 exposed_, static_cast<std::uint64_t>(length.count()), kWhole));
+    std::int64_t exposed = 0;  // of most bars
+    if (exposed_ == kWhole)
+        exposed = length.count();
+    else if (exposed_ != 0)
+        exposed = static_cast<std::int64_t>(
+            scaled(exposed_, static_cast<std::uint64_t>(length.count()), kWhole));
     const std::int64_t rest = length.count() - exposed;
     work[static_cast<std::size_t>(WorkKind::Exposed)] = exposed;
     work[static_cast<std::size_t>(first_)] += rest - rest / 2;
@@ -79,16 +81,13 @@ void WorkSums::put_between(std::span<const Bar> between) {
     all_[static_cast<std::size_t>(WorkKind::Exposed)] += exposed;
 }
 
-/// Adds the work of the bars up to an instant; `next` is the first bar that ends after it.
-void WorkSums::add_bars(WorkArea& work, std::size_t next, Instant at) const {
-    add(work, before_[next / kBlock]);
-    for (std::size_t i = next - next % kBlock; i < next; ++i)
-        add(work, work_[i].of(bars_[i].end - bars_[i].begin));
-    if (next == bars_.size() || at <= bars_[next].begin) return;
-    const Bar& bar = bars_[next];
-    work_[next].add_part(work, bar.end - bar.begin,
-                         static_cast<double>((at - bar.begin).count()) /
-                             static_cast<double>((bar.end - bar.begin).count()));
+/// Adds the work of a bar up to an instant before its end.
+void WorkSums::add_start(WorkArea& work, std::size_t bar, Instant at) const {
+    if (bar == bars_.size() || at <= bars_[bar].begin) return;
+    const Duration length = bars_[bar].end - bars_[bar].begin;
+    work_[bar].add_part(
+        work, length,
+        static_cast<double>((at - bars_[bar].begin).count()) / static_cast<double>(length.count()));
 }
 
 void WorkSums::add_between(WorkArea& work, std::size_t next, Instant at) const {
@@ -107,13 +106,22 @@ WorkArea WorkSums::over(TimeRange window) const {
 }
 
 WorkArea WorkSums::Walk::until(Instant at) {
-    WorkArea work{};
-    if (sums_->before_.empty()) return work;
-    next_ = first_to_end_after(sums_->bars_, next_, at);
-    sums_->add_bars(work, next_, at);
-    if (sums_->between_.empty()) return work;
-    next_between_ = first_to_end_after(sums_->between_, next_between_, at);
-    sums_->add_between(work, next_between_, at);
+    const WorkSums& sums = *sums_;
+    if (sums.before_.empty()) return {};
+    next_ = first_to_end_after(sums.bars_, next_, at);
+    if (const std::size_t block = next_ / kBlock; block * kBlock >= summed_) {
+        before_ = sums.before_[block];
+        summed_ = block * kBlock;
+    }
+    for (; summed_ < next_; ++summed_) {
+        const Bar& bar = sums.bars_[summed_];
+        add(before_, sums.work_[summed_].of(bar.end - bar.begin));
+    }
+    WorkArea work = before_;
+    sums.add_start(work, next_, at);
+    if (sums.between_.empty()) return work;
+    next_between_ = first_to_end_after(sums.between_, next_between_, at);
+    sums.add_between(work, next_between_, at);
     return work;
 }
 

@@ -69,13 +69,15 @@ public:
 
     private:
         const WorkSums* sums_;
-        std::size_t next_ = 0;  ///< the first bar that ends after the last instant
+        std::size_t next_ = 0;    ///< the first bar that ends after the last instant
+        std::size_t summed_ = 0;  ///< bars whose work is in before_
+        WorkArea before_{};
         std::size_t next_between_ = 0;
     };
 
 private:
     static constexpr std::size_t kBlock = 8;  ///< bars
-    void add_bars(WorkArea& work, std::size_t next, Instant at) const;
+    void add_start(WorkArea& work, std::size_t bar, Instant at) const;
     void add_between(WorkArea& work, std::size_t next, Instant at) const;
 
     std::span<const Bar> bars_;
