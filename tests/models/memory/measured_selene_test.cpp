@@ -2,7 +2,7 @@
 
 #include "models/graph/graph.h"
 #include "tests/models/architectures.h"
-#include "tests/models/measured_rows.h"
+#include "tests/models/memory/measured_rows.h"
 
 /// Figure 1 of Korthikanti et al. 2022. The figure is drawn from the paper's own
 /// formulas, so the graph must give it to the digit: without norm statistics, without

@@ -62,14 +62,14 @@ layer_groups:
   - {}
 )";
 
-Architecture read(const std::string& text) {
+Architecture read_text(const std::string& text) {
     const exec::ScratchFolder folder;
     write_file(folder.path() / "model.yaml", text);
     return read_model((folder.path() / "model.yaml").string());
 }
 
 TEST(Layers, AreReadFromGroupsAndPatterns) {
-    const Architecture model = read(kMixture);
+    const Architecture model = read_text(kMixture);
     EXPECT_EQ(kinds_of(model.layers), (std::vector{0, 1, 2, 1, 2, 1}));
     EXPECT_EQ(model.layers[0].as<DenseMlp>()->ffn, 96);
     EXPECT_EQ(model.layers[1].as<Experts>()->count, 8);
@@ -81,7 +81,7 @@ TEST(Layers, CountByClosedForms) {
     const std::int64_t h = 64, attention = h * (2 * h + 2 * 32) + 2 * h;
     const std::int64_t one = 3 * h * 40;
     const std::int64_t ends = 2 * 512 * h + h;
-    const Architecture model = read(kMixture);
+    const Architecture model = read_text(kMixture);
     EXPECT_EQ(parameter_count(model), ends + 6 * attention + 3 * h * 96 + 5 * (8 * one + h * 8));
     EXPECT_EQ(active_parameter_count(model), parameter_count(model) - 5 * (8 - 3) * one);
     std::int64_t listed = 0;
@@ -90,8 +90,8 @@ TEST(Layers, CountByClosedForms) {
 }
 
 TEST(Layers, AreTheSameAfterAWayThroughJson) {
-    const Architecture model = read(kMixture);
-    EXPECT_EQ(read(architecture_json(model)).layers, model.layers);
+    const Architecture model = read_text(kMixture);
+    EXPECT_EQ(read_text(architecture_json(model)).layers, model.layers);
 }
 
 /// Six layers of one part each, with one norm of h: three attentions h d (2a + 2kv), two MLPs 3 h
@@ -99,7 +99,7 @@ TEST(Layers, AreTheSameAfterAWayThroughJson) {
 TEST(Layers, OfOnePartHaveOneNorm) {
     std::string text = kMixture;
     text.resize(text.find("layer_groups"));
-    const Architecture model = read(text + R"(layer_groups:
+    const Architecture model = read_text(text + R"(layer_groups:
   - count: 2
     pattern: [{mlp: false}, {mixer: none, experts: 0, ffn: 96}]
   - {mlp: false}
@@ -108,7 +108,7 @@ TEST(Layers, OfOnePartHaveOneNorm) {
     const std::int64_t h = 64, attention = h * (2 * h + 2 * 32) + h, ends = 2 * 512 * h + h;
     EXPECT_EQ(parameter_count(model),
               ends + 3 * attention + 2 * (3 * h * 96 + h) + 8 * 3 * h * 40 + h * 8 + h);
-    EXPECT_EQ(read(architecture_json(model)).layers, model.layers);
+    EXPECT_EQ(read_text(architecture_json(model)).layers, model.layers);
     // 6 FLOPs a weight and token, and 12 s of a column of attention.
     const double s = 128;
     const double weights = 3.0 * h * (2 * h + 2 * 32) + 2.0 * 3 * h * 96 + 3 * 3.0 * h * 40 + h * 8;
@@ -123,7 +123,7 @@ TEST(Layers, OfOnePartHaveOneNorm) {
                   stage.operators, [](const Operator& op) { return op.as<op::Norm>() != nullptr; }),
               2);
     try {
-        read(text + "mixer: none\nmlp: false\n");
+        read_text(text + "mixer: none\nmlp: false\n");
         ADD_FAILURE() << "a layer of nothing was accepted";
     } catch (const InputError& error) {
         EXPECT_THAT(error.what(), testing::HasSubstr("a layer without a mixer needs an MLP"));
@@ -143,7 +143,7 @@ zero_centred_norms: true
 scaled_embedding: true
 logit_softcap: 30
 )";
-    const Architecture attends = read(common + R"(norm_position: both
+    const Architecture attends = read_text(common + R"(norm_position: both
 qkv_bias: true
 sinks: true
 score_softcap: 50
@@ -162,8 +162,8 @@ layer_groups: [{chunk: 16}, {output_bias: true, qk_norm: l2}]
     EXPECT_FALSE(first->output_bias);
     EXPECT_TRUE(attends.layers[1].as<Attention>()->output_bias);
     EXPECT_EQ(attends.layers[1].norms, NormPosition::Both);
-    EXPECT_EQ(read(architecture_json(attends)), attends);
-    const Architecture routes = read(common + R"(linear_bias: true
+    EXPECT_EQ(read_text(architecture_json(attends)), attends);
+    const Architecture routes = read_text(common + R"(linear_bias: true
 activation: clamped_swiglu
 experts: 8
 experts_per_token: 2
@@ -181,7 +181,7 @@ parallel_residual: true
     EXPECT_EQ(experts->groups_chosen, 2);
     EXPECT_TRUE(experts->bias && experts->router_bias && experts->bias_correction);
     EXPECT_TRUE(routes.layers[0].parallel);
-    EXPECT_EQ(read(architecture_json(routes)), routes);
+    EXPECT_EQ(read_text(architecture_json(routes)), routes);
 }
 
 TEST(Layers, OfAListAreCutShortByAFileThatBuildsOnTheirs) {
@@ -220,7 +220,7 @@ TEST(Layers, AreCutShortByAFileThatBuildsOnTheirs) {
     EXPECT_EQ(kinds_of(cut.layers), (std::vector{0, 1}));
     const auto with = [&](const char* layers) {
         std::string text = kMixture;
-        return read(text.replace(text.find("layers: 6"), 9, layers));
+        return read_text(text.replace(text.find("layers: 6"), 9, layers));
     };
     try {
         with("layers: 7");

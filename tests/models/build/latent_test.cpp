@@ -1,5 +1,4 @@
 #include <cmath>
-#include <set>
 
 #include <gtest/gtest.h>
 
@@ -7,6 +6,7 @@
 #include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "tests/models/architectures.h"
+#include "tests/models/held_bytes.h"
 
 /// Latent attention, windows, norms of heads and shared experts against sums by hand.
 namespace debubble::models {
@@ -14,18 +14,6 @@ namespace {
 
 StageGraph layer_of_model(const char* name, int layer, const Execution& how) {
     return build_stage(read_model(name), how, {layer, 1, false, false});
-}
-
-/// Bytes that operators with such a name save, each tensor once.
-std::int64_t saved(const StageGraph& graph, const std::set<std::string>& names) {
-    std::set<int> tensors;
-    for (const Operator& op : graph.operators)
-        for (const std::string& name : names)
-            if (op.name.find(name) != std::string::npos)
-                tensors.insert(op.saved.begin(), op.saved.end());
-    std::int64_t bytes = 0;
-    for (const int tensor : tensors) bytes += graph.tensors[tensor].bytes.count;
-    return bytes;
 }
 
 /// DeepSeek-V3 per token: the stream and its norm 4h; the narrow query and its norm 4 x 1536; the

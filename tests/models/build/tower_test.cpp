@@ -25,10 +25,10 @@ constexpr std::int64_t kPatchValues = 1536;  // 3 channels of 2 frames of 16 x 1
 constexpr std::int64_t kPatches = 2304, kImageTokens = 576, kHidden = 4096;
 
 Architecture qwen() {
-    return read_model((source_folder() / "tests/models/configs2026/qwen3-vl-8b.json").string());
+    return read_model((source_folder() / "tests/models/hf/configs2026/qwen3-vl-8b.json").string());
 }
 Architecture kimi() {
-    return read_model((source_folder() / "tests/models/configs2026/kimi-k2.5.json").string());
+    return read_model((source_folder() / "tests/models/hf/configs2026/kimi-k2.5.json").string());
 }
 Architecture without_tower(Architecture network) {
     network.tower.reset();
@@ -189,7 +189,7 @@ TEST(Towers, OfContextParallelRanksSeeWholeImages) {
 
 /// The file with another key of its tower.
 Architecture kimi_with(const std::string& key) {
-    std::string text = read_file(source_folder() / "tests/models/configs2026/kimi-k2.5.json");
+    std::string text = read_file(source_folder() / "tests/models/hf/configs2026/kimi-k2.5.json");
     const std::string last = "\"patch_size\": 14";
     text.insert(text.find(last) + last.size(), ", " + key);
     text::Mistakes mistakes;

@@ -1,4 +1,4 @@
-#include "tests/models/role_promises.h"
+#include "tests/models/graph/role_promises.h"
 
 /// Where tokens come in, and what they are compared with.
 namespace debubble::models {

@@ -8,7 +8,7 @@
 #include "base/diagnostic.h"
 #include "models/architecture_reader.h"
 #include "tests/models/change_layers.h"
-#include "tests/models/role_promises.h"
+#include "tests/models/graph/role_promises.h"
 
 /// Roles against the lists that the steps are made of, and against shapes by the letters of the
 /// literature: a role that points at another tensor is noticed.

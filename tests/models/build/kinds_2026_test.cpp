@@ -226,7 +226,7 @@ TEST(Kinds2026, CompressedAttention) {
 
 StageGraph layer_of_class(const char* name) {
     const std::string path =
-        (source_folder() / "tests/models/configs2026" / (std::string("class-") + name + ".json"))
+        (source_folder() / "tests/models/hf/configs2026" / (std::string("class-") + name + ".json"))
             .string();
     return build_stage(read_model(path), how_of(1), {0, 1, false, false});
 }

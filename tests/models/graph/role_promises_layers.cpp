@@ -1,4 +1,4 @@
-#include "tests/models/role_promises.h"
+#include "tests/models/graph/role_promises.h"
 
 /// Norms, products, nonlinearities and sums.
 namespace debubble::models {

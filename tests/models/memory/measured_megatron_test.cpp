@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/models/architectures.h"
-#include "tests/models/measured_rank.h"
-#include "tests/models/measured_rows.h"
+#include "tests/models/memory/measured_rank.h"
+#include "tests/models/memory/measured_rows.h"
 
 /// Peaks of Megatron-LM's own functional tests. The configurations are the
 /// model_config.yaml of tests/functional_tests/test_cases/gpt/<case> of

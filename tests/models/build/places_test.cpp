@@ -12,11 +12,12 @@
 namespace debubble::models {
 namespace {
 
-constexpr std::int64_t kTokens = 64, kHidden = 256, kHeads = 8, kKeyHeads = 4, kHeadDim = 32;
+constexpr std::int64_t kSeqLength = 64, kStreamWidth = 256, kHeads = 8, kKeyHeads = 4,
+                       kHeadDim = 32;
 
 Execution on_one_rank() {
     Execution how;
-    how.seq_length = kTokens;
+    how.seq_length = kSeqLength;
     return how;
 }
 
@@ -34,7 +35,7 @@ std::int64_t saved(const StageGraph& graph) {
 }
 
 Architecture with(const auto& change) {
-    Architecture model = llama(1, kHidden, kHeads, kKeyHeads, 512, 1000);
+    Architecture model = llama(1, kStreamWidth, kHeads, kKeyHeads, 512, 1000);
     change_layers(model, change);
     return model;
 }
@@ -50,13 +51,13 @@ TEST(NormPositions, DecideWhatIsSaved) {
     const auto at = [&](NormPosition position) {
         return saved(layer_of(with([&](LayerKeys& keys) { keys.norm_position = position; }), how));
     };
-    const std::int64_t token = 2 * kHidden;  // bytes of a token of the stream
+    const std::int64_t token = 2 * kStreamWidth;  // bytes of a token of the stream
     EXPECT_EQ(at(NormPosition::After), before);
-    EXPECT_EQ(at(NormPosition::Both), before + 2 * kTokens * (token + 4));
+    EXPECT_EQ(at(NormPosition::Both), before + 2 * kSeqLength * (token + 4));
     EXPECT_EQ(
         parameter_count(with([](LayerKeys& keys) { keys.norm_position = NormPosition::Both; })) -
             parameter_count(plain()),
-        2 * kHidden);
+        2 * kStreamWidth);
     EXPECT_EQ(
         parameter_count(with([](LayerKeys& keys) { keys.norm_position = NormPosition::After; })),
         parameter_count(plain()));
@@ -67,7 +68,7 @@ TEST(ParallelParts, ShareTheirInput) {
     const Execution how = on_one_rank();
     const StageGraph graph =
         layer_of(with([](LayerKeys& keys) { keys.parallel_residual = true; }), how);
-    EXPECT_EQ(saved(graph), saved(layer_of(plain(), how)) - 2 * kTokens * kHidden);
+    EXPECT_EQ(saved(graph), saved(layer_of(plain(), how)) - 2 * kSeqLength * kStreamWidth);
     std::vector<const op::Norm*> norms;
     for (const Operator& op : graph.operators)
         if (const auto* norm = op.as<op::Norm>()) norms.push_back(norm);
@@ -115,7 +116,7 @@ TEST(WidthNorm, HasAWeightOfEveryColumn) {
     EXPECT_EQ(parameter_count(model) - parameter_count(plain()), columns);
     Execution how = on_one_rank();
     EXPECT_EQ(saved(layer_of(model, how)) - saved(layer_of(plain(), how)),
-              kTokens * (2 * columns + 8));
+              kSeqLength * (2 * columns + 8));
     how.tensor = 2;
     EXPECT_EQ(
         layer_of(model, how).parameter_elements() - layer_of(plain(), how).parameter_elements(),
@@ -125,7 +126,7 @@ TEST(WidthNorm, HasAWeightOfEveryColumn) {
     for (const auto& pass : {forward_steps(graph), backward_steps(graph)})
         for (const Kernel& kernel : pass.kernels)
             if (const auto* work = std::get_if<Collective>(&kernel.work))
-                sums += work->bytes.count == 8 * kTokens;
+                sums += work->bytes.count == 8 * kSeqLength;
     EXPECT_EQ(sums, 2);
 }
 
@@ -133,7 +134,7 @@ TEST(L2Norm, HasNoWeights) {
     const Architecture model = with([](LayerKeys& keys) { keys.qk_norm = QkNorm::L2; });
     EXPECT_EQ(parameter_count(model), parameter_count(plain()));
     EXPECT_EQ(saved(layer_of(model, on_one_rank())) - saved(layer_of(plain(), on_one_rank())),
-              kTokens * (2 * (kHeads + kKeyHeads) * kHeadDim + 4 * (kHeads + kKeyHeads)));
+              kSeqLength * (2 * (kHeads + kKeyHeads) * kHeadDim + 4 * (kHeads + kKeyHeads)));
 }
 
 /// Biases of experts 2 f + h of each and one of each for the router, as gpt-oss has them.
@@ -150,13 +151,13 @@ TEST(ExpertBiases, AreCountedAndCutWithTheirOutputs) {
     const auto dense = [](Architecture& model) { model.family = Family::GptOss; };
     dense(without);
     dense(biased);
-    EXPECT_EQ(parameter_count(biased) - parameter_count(without), 8 * (2 * 512 + kHidden) + 8);
+    EXPECT_EQ(parameter_count(biased) - parameter_count(without), 8 * (2 * 512 + kStreamWidth) + 8);
     Execution how = on_one_rank();
     how.tensor = how.expert = how.expert_tensor = 2;
     how.sequence_parallel = true;
     EXPECT_EQ(
         layer_of(biased, how).parameter_elements() - layer_of(without, how).parameter_elements(),
-        4 * (2 * 512 / 2 + kHidden) + 8);
+        4 * (2 * 512 / 2 + kStreamWidth) + 8);
 }
 
 /// Logits of tokens x vocabulary exist twice, before and after their cap.
@@ -167,7 +168,7 @@ TEST(SoftCap, OfLogitsKeepsThemBeforeIt) {
     const auto head = [&] { return saved(build_stage(model, how, {0, 0, false, true})); };
     const std::int64_t before = head();
     model.logit_softcap = 30;
-    EXPECT_EQ(head() - before, 2 * kTokens * 1000);
+    EXPECT_EQ(head() - before, 2 * kSeqLength * 1000);
 }
 
 }  // namespace

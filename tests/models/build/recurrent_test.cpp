@@ -1,5 +1,3 @@
-#include <set>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include "models/counts/counts.h"
 #include "models/graph/graph.h"
 #include "tests/models/change_layers.h"
+#include "tests/models/held_bytes.h"
 
 /// Mamba-2, gated delta nets and gates against sums by hand: what is kept, computed and cut.
 namespace debubble::models {
@@ -21,18 +20,6 @@ Execution tokens(std::int64_t count) {
     Execution how;
     how.seq_length = count;
     return how;
-}
-
-/// Bytes that operators with such a name save, each tensor once.
-std::int64_t saved(const StageGraph& graph, const std::set<std::string>& names) {
-    std::set<int> tensors;
-    for (const Operator& op : graph.operators)
-        for (const std::string& name : names)
-            if (op.name.find(name) != std::string::npos)
-                tensors.insert(op.saved.begin(), op.saved.end());
-    std::int64_t bytes = 0;
-    for (const int tensor : tensors) bytes += graph.tensors[tensor].bytes.count;
-    return bytes;
 }
 
 double work(const PassSteps& pass) {

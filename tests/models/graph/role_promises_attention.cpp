@@ -1,4 +1,4 @@
-#include "tests/models/role_promises.h"
+#include "tests/models/graph/role_promises.h"
 
 /// Attention and its heads.
 namespace debubble::models {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/models/architectures.h"
-#include "tests/models/measured_rank.h"
-#include "tests/models/measured_rows.h"
+#include "tests/models/memory/measured_rank.h"
+#include "tests/models/memory/measured_rows.h"
 
 /// Peaks printed by the article "Training Parallelism" (2024): pure PyTorch, everything
 /// in bfloat16, two A40; torch's max_memory_allocated in 1e9 bytes.

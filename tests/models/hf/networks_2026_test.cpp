@@ -19,7 +19,7 @@ namespace debubble::models::networks_2026 {
 namespace {
 
 std::string path_of(const std::string& name) {
-    return (source_folder() / "tests/models/configs2026" / (name + ".json")).string();
+    return (source_folder() / "tests/models/hf/configs2026" / (name + ".json")).string();
 }
 
 Architecture published(const std::string& name) {

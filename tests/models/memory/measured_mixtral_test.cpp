@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "tests/models/architectures.h"
-#include "tests/models/measured_rank.h"
-#include "tests/models/measured_rows.h"
+#include "tests/models/memory/measured_rank.h"
+#include "tests/models/memory/measured_rows.h"
 
 /// Peaks of Megatron-LM's Mixtral runs (tests/functional_tests/test_cases/mixtral/<case> of
 /// github.com/NVIDIA/Megatron-LM). No token is dropped, so what a rank holds follows how evenly
