@@ -209,13 +209,7 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
     const bool barrier = plan.lowering.optimizer != OptimizerPlacement::PostValidated;
     SimulateOptions how;
     how.steps = barrier ? 1 : 2;
-    how.transport = plan.lowering.transport;
-    how.sends_block = scenarios::sends_block(scenario);
-    how.copies_block = scenario.cluster.gpu.threads.has_value();  // a processor makes its copies
-                                                                  // itself
-    // A rank without room for whole gradients waits until they are summed.
-    how.reductions_block =
-        scenario.parallel.shares_gradients() && scenario.framework.reduces_by_layer;
+    how.header = header_of(scenario, plan.lowering.transport);
     how.sample_memory = options.keep_trace;
     how.keep_program = options.keep_trace;
     how.hash_program = false;  // the plan knows it
@@ -231,6 +225,8 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
     const bool shows = loaded && options.keep_trace;
     const MemoryModel& memory = shows ? loaded->drawn->memory() : *of_plan.memory;
     how.follow_memory = shows || !loaded;
+    if (options.hash_program)
+        how.header.program_hash = drawn.packed ? program_hash(program) : hash_of(plan);
     Simulation simulation = simulate(program, costs, memory, how);
 
     give_up_if(options.stop);
@@ -270,9 +266,7 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
     step.times = std::move(simulation.times);
     if (options.play_allocator)
         play_allocators(out, step, options.only_where_it_decides, options.stop);
-    if (options.hash_program)
-        out.schedule_hash = drawn.packed ? program_hash(program) : hash_of(plan);
-    simulation.trace.header.program_hash = out.schedule_hash;
+    out.schedule_hash = simulation.trace.header.program_hash;
     if (options.plan_run) plan_run(scenario, out);
     if (options.explain) explain(out, scenario, plan.program, *of_plan.costs);
 
@@ -282,16 +276,26 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
     result.operators = operators_of(*of_plan.prices, plan.schedule);
     result.links = links_of(*of_plan.prices, costs, simulation.trace);
     result.trace = std::move(simulation.trace);
-    TraceHeader& header = result.trace.header;
-    header.scenario = scenario.name;
-    header.tensor = parallel.tensor;
-    header.context = parallel.context;
-    header.data = parallel.data;
-    header.pipeline = parallel.pipeline;
     return result;
 }
 
 }  // namespace
+
+TraceHeader header_of(const Scenario& scenario, Transport transport) {
+    const scenarios::Parallel& parallel = scenario.parallel;
+    return {.source = TraceSource::Simulated,
+            .scenario = scenario.name,
+            .tensor = parallel.tensor,
+            .context = parallel.context,
+            .data = parallel.data,
+            .pipeline = parallel.pipeline,
+            .transport = transport,
+            .sends_block = scenarios::sends_block(scenario),
+            // A processor makes its copies itself.
+            .copies_block = scenario.cluster.gpu.threads.has_value(),
+            // A rank without room for whole gradients waits until they are summed.
+            .reductions_block = parallel.shares_gradients() && scenario.framework.reduces_by_layer};
+}
 
 Plan priced_plan(const Scenario& scenario) {
     if (is_balanced(scenario)) return priced_plan(cut_by_playing(scenario, {}).scenario);

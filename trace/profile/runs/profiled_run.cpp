@@ -259,12 +259,12 @@ private:
                                        Duration{timed.exposed}, Bytes{timed.bytes}});
         std::ranges::stable_sort(trace.spans, {},
                                  [](const Span& s) { return std::tuple(s.begin, s.rank, s.lane); });
-        trace.header.source = TraceSource::Profiled;
-        trace.header.scenario = profiles_.front().format;
-        trace.header.pipeline = pipeline_;
-        trace.header.data = replicas_;
-        trace.header.folded = replicas_ == 1;
-        trace.header.clock_error.ranks = out_.clocks.error;
+        trace.header = {.source = TraceSource::Profiled,
+                        .scenario = profiles_.front().format,
+                        .data = replicas_,
+                        .pipeline = pipeline_,
+                        .folded = replicas_ == 1,
+                        .clock_error = {.ranks = out_.clocks.error}};
         add_recorded_memory(trace, memory_over(start));
     }
 
