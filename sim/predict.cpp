@@ -159,11 +159,11 @@ std::unique_ptr<CostModel> costs_without_recompute(const Scenario& scenario, con
 }
 
 void add_bill(PredictionWithTrace& result, const Scenario& scenario, const PricedPlan& priced,
-              const DrawnLoads& drawn, SimulateOptions how, bool barrier) {
+              const LoadsOfStep& loads, SimulateOptions how, bool barrier) {
     how.follow_memory = false;
     how.sample_memory = false;
     how.keep_program = false;
-    const Program& program = *drawn.program;
+    const Program& program = loads.program();
     const auto play = [&](const CostModel& costs) {
         const Trace trace = simulate(program, costs, how).trace;
         PlayedStep played{trace.header.step_time.value_or(Duration{}), statistics(trace, false)};
@@ -176,9 +176,9 @@ void add_bill(PredictionWithTrace& result, const Scenario& scenario, const Price
         return played;
     };
     std::unique_ptr<CostModel> without;
-    if (drawn.even == nullptr) without = costs_without_recompute(scenario, priced.plan);
-    result.bill = bill_of({result.prediction, result.statistics, program, *drawn.costs, play,
-                           without.get(), drawn.even});
+    if (loads.even() == nullptr) without = costs_without_recompute(scenario, priced.plan);
+    result.bill = bill_of({result.prediction, result.statistics, program, loads.costs(), play,
+                           without.get(), loads.even()});
 }
 
 PredictionWithTrace predict_balanced(const Scenario& scenario, const PredictOptions& options) {
@@ -215,18 +215,17 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
     how.hash_program = false;  // the plan knows it
     how.stop = options.stop;
     const bool draws = options.draw_loads && scenario.imbalance.any();
-    step.drawn = draws ? draw_loads(scenario, of_plan, how) : even_loads(scenario, of_plan);
-    DrawnLoads& drawn = step.drawn;
-    const CostModel& costs = *drawn.costs;
-    const Program& program = *drawn.program;
-    const CostModel& mean = drawn.of_even ? drawn.of_even->costs() : costs;
-    step.loaded = draw_memory(scenario, of_plan, mean, how);
+    const LoadsOfStep& loads =
+        draws ? step.loads.emplace(scenario, of_plan, how) : step.loads.emplace(scenario, of_plan);
+    const CostModel& costs = loads.costs();
+    const Program& program = loads.program();
+    step.loaded = draw_memory(scenario, of_plan, loads.mean(), how);
     const LoadedMemory* loaded = step.loaded.get();
     const bool shows = loaded && options.keep_trace;
-    const MemoryModel& memory = shows ? loaded->drawn->memory() : *of_plan.memory;
+    const MemoryModel& memory = shows ? loaded->drawn.memory() : *of_plan.memory;
     how.follow_memory = shows || !loaded;
     if (options.hash_program)
-        how.header.program_hash = drawn.packed ? program_hash(program) : hash_of(plan);
+        how.header.program_hash = loads.packs() ? program_hash(program) : hash_of(plan);
     Simulation simulation = simulate(program, costs, memory, how);
 
     give_up_if(options.stop);
@@ -234,8 +233,8 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
     result.played = scenario;
     result.memory_limit = scenario.cluster.gpu.memory;
     result.statistics = statistics(simulation.trace, options.keep_trace);
-    if (drawn.even != nullptr) {
-        const Trace even = simulate(program, *drawn.even, how).trace;
+    if (const CostModel* of_even = loads.even()) {
+        const Trace even = simulate(program, *of_even, how).trace;
         blame_uneven_loads(result.statistics, simulation.trace, statistics(even, false), even);
     }
     Duration step_time = simulation.trace.header.step_time.value_or(Duration{});
@@ -246,19 +245,19 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
         result.statistics = with_time_between(std::move(result.statistics), step_time);
     }
     Prediction& out = result.prediction;
-    out.uneven = std::move(drawn.steps);
+    out.uneven = loads.steps();
     out.scenario = scenario.name;
     out.step_time_s = seconds(step_time);
-    fill_speed(out, scenario, drawn.attended);
+    fill_speed(out, scenario, loads.attended());
     out.bubble = result.statistics.bubble;
     out.span_bubble = result.statistics.span_bubble;
     out.makespan_s = seconds(result.statistics.makespan);
     out.parameters = models::parameter_count(scenario.model);
     const scenarios::Parallel& parallel = scenario.parallel;
     out.replicas = parallel.tensor * parallel.context * parallel.data;
-    const std::vector<MemoryPeak> peaks = loaded ? loaded->drawn->peaks() : simulation.peaks;
+    const std::vector<MemoryPeak> peaks = loaded ? loaded->drawn.peaks() : simulation.peaks;
     if (scenario.imbalance.draws_routers())
-        out.drawn_memory = loaded ? loaded->drawn->figures() : of_one_load(scenario, peaks);
+        out.drawn_memory = loaded ? loaded->drawn.figures() : of_one_load(scenario, peaks);
     fill_ranks(out, plan, result.statistics, peaks);
     fill_communication(out.ranks, simulation.trace, result.statistics, program.placement, costs);
     out.headroom = scenarios::headroom_of(scenario);
@@ -270,7 +269,7 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
     if (options.plan_run) plan_run(scenario, out);
     if (options.explain) explain(out, scenario, plan.program, *of_plan.costs);
 
-    if (options.bill) add_bill(result, scenario, of_plan, drawn, how, barrier);
+    if (options.bill) add_bill(result, scenario, of_plan, loads, how, barrier);
     if (options.keep_spans) result.trace.spans = std::move(simulation.trace.spans);
     if (!options.keep_trace) return result;
     result.operators = operators_of(*of_plan.prices, plan.schedule);
