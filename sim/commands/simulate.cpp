@@ -50,7 +50,7 @@ struct SimulateArguments {
     bool chakra_replicas = false;
     std::vector<std::string> anchors;
     std::optional<std::string> expect;
-    std::string tokens;
+    std::optional<std::string> tokens;
     std::string piped = {};  ///< text from standard input
     bool explain = false;
     bool bill = false;

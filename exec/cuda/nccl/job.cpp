@@ -271,7 +271,7 @@ std::string Job::lanes_text() const {
         if (lane.open.empty()) continue;
         streams.push_back(fmt::format("stream {}: last issued {}, last completed {}", number,
                                       lane.open.back().description,
-                                      lane.completed.empty() ? "nothing" : lane.completed));
+                                      lane.completed.value_or("nothing")));
     }
     return streams.empty() ? "all that was issued is done"
                            : fmt::format("{}", fmt::join(streams, "; "));

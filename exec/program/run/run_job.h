@@ -63,7 +63,8 @@ struct RunJob {
     PeakRate peak = {};          ///< peak rate of a rank; unset for a GPU
     ProcessPlace place = {};     ///< place of this process; a single process has all ranks
     std::optional<CudaModule> cuda = {};
-    std::vector<Bytes> planned = {};  ///< predicted peak bytes by pipeline rank; empty: not known
+    /// Predicted peak bytes by pipeline rank, if known.
+    std::optional<std::vector<Bytes>> planned = {};
     /// Result of data_in_words; empty if it is neither compared nor saved.
     std::string train_data = {};
     /// True if the cut into stages is rank 0's, which predicts it (parallel.partition: balanced).

@@ -45,8 +45,8 @@ public:
     /// Shows A above B on one axis. `pairing` pairs these two.
     void set_comparison(Document a, Document b, std::shared_ptr<const Pairing> pairing);
 
-    /// What the last change did, for the head; `good` is 1 for better, -1 for worse.
-    void set_change(const QString& words, int good);
+    /// What the last change did, for the head.
+    void set_change(const QString& words, Verdict verdict);
     /// Pales everything while the plan that is shown is not the one that is asked for.
     void set_stale(bool stale);
     /// Shows what belongs to a part of the bill in full, and pales the rest; without spans, all.
