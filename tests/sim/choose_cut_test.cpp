@@ -1,4 +1,4 @@
-#include "sim/choose_cut.h"
+#include "sim/choose.h"
 
 #include <algorithm>
 #include <numeric>

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "schedule/action.h"
 #include "trace/picture/document/document.h"
 
 /// The texts of a timeline, in English, with numbers as in the reports.
@@ -45,5 +46,8 @@ struct Tick {
 };
 /// Ticks of an axis at 1, 2 or 5 times a power of ten, at least `least_distance` pixels apart.
 std::vector<Tick> ticks_of(const TimeAxis& axis, Instant origin, double least_distance);
+
+/// An action in words, such as "forward of stage 2, microbatch 3".
+std::string describe(const Action& action);
 
 }  // namespace debubble::picture

@@ -200,4 +200,8 @@ private:
     std::unique_ptr<LatestWins<ColourQuestion, Colours>> colourer_;  ///< last, since it calls back
 };
 
+/// Lets screen readers find the ranks of a timeline as children of it, each with its name and where
+/// its step goes, and after them the selection in words. Called once, before a timeline is made.
+void make_timelines_accessible();
+
 }  // namespace debubble::gui

@@ -4,7 +4,7 @@
 
 #include "tests/gui/viewmodel/timeline/drawn.h"
 #include "trace/picture/legend.h"
-#include "trace/picture/shapes/svg_painter.h"
+#include "trace/picture/shapes/svg.h"
 #include "trace/picture/wording.h"
 
 namespace debubble::gui {
