@@ -65,8 +65,8 @@ struct RunJob {
     std::optional<CudaModule> cuda = {};
     /// Predicted peak bytes by pipeline rank, if known.
     std::optional<std::vector<Bytes>> planned = {};
-    /// Result of data_in_words; empty if it is neither compared nor saved.
-    std::string train_data = {};
+    /// Result of data_in_words, if it is compared or saved.
+    std::optional<std::string> train_data = {};
     /// True if the cut into stages is rank 0's, which predicts it (parallel.partition: balanced).
     bool takes_cut = false;
 

@@ -123,10 +123,11 @@ public:
     void save(std::int64_t steps) {
         if (!rank_.training().weights_are_finite())
             fail_together(diverged("it has produced weights that are not finite"));
-        last_checkpoint_ = save_checkpoint(
-            {job_.scenario, job_.options, job_.program_hash, job_.data.train, job_.train_data,
-             steps, metrics_.lr, job_.request.patience, job_.layers_of_stages()},
-            rank_.state(), world_);
+        last_checkpoint_ =
+            save_checkpoint({job_.scenario, job_.options, job_.program_hash, job_.data.train,
+                             job_.train_data.value_or(""), steps, metrics_.lr,
+                             job_.request.patience, job_.layers_of_stages()},
+                            rank_.state(), world_);
     }
 
     /// Evaluates; a collective over all ranks. It leaves nothing in the training.
