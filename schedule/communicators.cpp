@@ -60,7 +60,7 @@ Communicators::Communicators(const Program& program) {
             if (key.purpose == kNone) continue;
             const auto found = std::ranges::find(joined, key, &std::pair<Key, Part>::first);
             Part part = found != joined.end() ? found->second : join(key, r);
-            auto& positions = all_[part.communicator].sides[part.side].positions;
+            auto& positions = all_[*part.communicator].sides[part.side].positions;
             part.number = positions.size();
             parts[i] = part;
             positions.push_back(i);

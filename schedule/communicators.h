@@ -22,7 +22,7 @@ struct Communicator {
 
 /// The index of an action among the actions of one side of its communicator.
 struct Part {
-    int communicator = -1;  ///< -1 for an action that does not communicate
+    std::optional<int> communicator;  ///< unset for an action that does not communicate
     int side = 0;
     std::size_t number = 0;
 };

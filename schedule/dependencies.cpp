@@ -58,21 +58,20 @@ Message ResultIndex::at(std::size_t index) const {
     return {kind, Stage{static_cast<int>(index / slices_ / micro_batches_)}, mb};
 }
 
-Owners::Owners(const Schedule& schedule) : index_(schedule), rank_(index_.size(), -1) {
+Owners::Owners(const Schedule& schedule) : index_(schedule), rank_(index_.size()) {
     for (std::size_t r = 0; r < schedule.ranks.size(); ++r)
         for (const Action& action : schedule.ranks[r])
             for_each_compute(action, [&](const Compute& c) {
                 const auto result = result_of(c);
                 if (!result || !index_.contains(*result)) return;
-                int& rank = rank_[index_.of(*result)];
-                if (rank < 0) rank = static_cast<int>(r);
+                std::optional<Rank>& rank = rank_[index_.of(*result)];
+                if (!rank) rank = Rank{static_cast<int>(r)};
             });
 }
 
 std::optional<Rank> Owners::producer_of(const Message& message) const {
     if (!index_.contains(message)) return std::nullopt;
-    const int rank = rank_[index_.of(message)];
-    return rank < 0 ? std::nullopt : std::optional(Rank{rank});
+    return rank_[index_.of(message)];
 }
 
 std::optional<Rank> Owners::consumer_of(const Message& message) const {

@@ -110,7 +110,7 @@ public:
 
 private:
     ResultIndex index_;
-    std::vector<int> rank_;  ///< rank per result, -1 for none
+    std::vector<std::optional<Rank>> rank_;  ///< by result
 };
 
 }  // namespace debubble

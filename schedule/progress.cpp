@@ -101,7 +101,7 @@ private:
     const Part& part(const ListPosition& at) const {
         return communicators_.part(Rank{at.rank}, at.position);
     }
-    bool is_channel(const Part& p) const { return communicators_[p.communicator].is_channel; }
+    bool is_channel(const Part& p) const { return communicators_[*p.communicator].is_channel; }
 
     /// A rank that is stepping through its list notices by itself what has changed, if its
     /// communications start in their order.
@@ -125,7 +125,7 @@ private:
             for_each_compute(action(here), [&](const Compute& c) {
                 if (const auto result = result_of(c)) made_[index_.of(*result)] = true;
             });
-            if (part(here).communicator >= 0 && !issued(here)) issue(here);
+            if (part(here).communicator && !issued(here)) issue(here);
         }
     }
 
@@ -144,7 +144,7 @@ private:
 
     void issue(const ListPosition& at) {
         const Part& p = part(at);
-        ++sides_[p.communicator][p.side].issued;
+        ++sides_[*p.communicator][p.side].issued;
         if (!is_channel(p)) ranks_[at.rank].collectives.push_back(at.position);
         if (transport_ == Transport::Buffered && is_channel(p)) {
             deliver(at);
@@ -155,7 +155,7 @@ private:
     }
 
     bool issued(const ListPosition& at) const {
-        return part(at).number < sides_[part(at).communicator][part(at).side].issued;
+        return part(at).number < sides_[*part(at).communicator][part(at).side].issued;
     }
 
     /// A buffered message arrives when both ends are issued, whatever the order.
@@ -177,8 +177,8 @@ private:
             return;
         }
         for (const Part& mine : communicators_.of(Rank{rank})) {
-            const auto& positions = communicators_[mine.communicator].sides[mine.side].positions;
-            const SideState& side = sides_[mine.communicator][mine.side];
+            const auto& positions = communicators_[*mine.communicator].sides[mine.side].positions;
+            const SideState& side = sides_[*mine.communicator][mine.side];
             while (side.started < side.issued && can_start({rank, positions[side.started]}))
                 start({rank, positions[side.started]});
         }
@@ -189,20 +189,20 @@ private:
     bool can_start(const ListPosition& at) const {
         const Part& p = part(at);
         if (transport_ == Transport::Buffered && is_channel(p)) return false;  // see deliver()
-        if (done_[p.communicator] != p.number) return false;
+        if (done_[*p.communicator] != p.number) return false;
         const RankState& state = ranks_[at.rank];
         return is_channel(p) || state.collectives[state.collectives_done] == at.position;
     }
 
     void start(const ListPosition& at) {
         const Part& p = part(at);
-        auto& sides = sides_[p.communicator];
+        auto& sides = sides_[*p.communicator];
         ++sides[p.side].started;
         const bool all = std::ranges::all_of(
             sides, [&](const SideState& side) { return side.started > p.number; });
         if (!all || (is_channel(p) && !ends_match(p))) return;
-        ++done_[p.communicator];
-        for (const Communicator::Side& side : communicators_[p.communicator].sides) {
+        ++done_[*p.communicator];
+        for (const Communicator::Side& side : communicators_[*p.communicator].sides) {
             if (!is_channel(p)) ++ranks_[side.rank.index].collectives_done;
             wake(side.rank.index);
         }
@@ -210,7 +210,7 @@ private:
     }
 
     std::pair<const Send&, const Recv&> ends(const Part& p) const {
-        const auto& sides = communicators_[p.communicator].sides;
+        const auto& sides = communicators_[*p.communicator].sides;
         return {std::get<Send>(action({sides[0].rank.index, sides[0].positions[p.number]})),
                 std::get<Recv>(action({sides[1].rank.index, sides[1].positions[p.number]}))};
     }
@@ -223,10 +223,10 @@ private:
     std::optional<ListPosition> unfinished(int rank) const {
         if (const auto place = waits_at(rank)) return place;
         for (const Part& mine : communicators_.of(Rank{rank})) {
-            const auto& positions = communicators_[mine.communicator].sides[mine.side].positions;
+            const auto& positions = communicators_[*mine.communicator].sides[mine.side].positions;
             if (transport_ == Transport::Buffered && is_channel(mine)) continue;
-            if (done_[mine.communicator] < positions.size())
-                return ListPosition{rank, positions[done_[mine.communicator]]};
+            if (done_[*mine.communicator] < positions.size())
+                return ListPosition{rank, positions[done_[*mine.communicator]]};
         }
         return std::nullopt;
     }
@@ -245,21 +245,21 @@ private:
     /// The place that `at` waits for: on its own rank the action that must start before it, else on
     /// another rank the part that has not joined.
     std::optional<ListPosition> next(const ListPosition& at) const {
-        if (part(at).communicator < 0) return std::nullopt;
+        if (!part(at).communicator) return std::nullopt;
         if (!issued(at)) return waits_at(at.rank);
         const Part& p = part(at);
-        const Communicator& communicator = communicators_[p.communicator];
+        const Communicator& communicator = communicators_[*p.communicator];
         if (transport_ == Transport::Buffered && communicator.is_channel) {
             const auto& recv = std::get<Recv>(action(at));
             return send_of_[index_.of(recv.message)];
         }
-        if (sides_[p.communicator][p.side].started <= p.number) return starts_before(at);
+        if (sides_[*p.communicator][p.side].started <= p.number) return starts_before(at);
         for (std::size_t s = 0; s < communicator.sides.size(); ++s) {
             const Communicator::Side& side = communicator.sides[s];
             const bool mismatch = communicator.is_channel && static_cast<int>(s) != p.side;
             if (p.number >= side.positions.size())
                 return ListPosition{side.rank.index, kPastTheEnd};
-            if (mismatch || sides_[p.communicator][s].started <= p.number)
+            if (mismatch || sides_[*p.communicator][s].started <= p.number)
                 return ListPosition{side.rank.index, side.positions[p.number]};
         }
         return std::nullopt;
@@ -267,8 +267,8 @@ private:
 
     ListPosition starts_before(const ListPosition& at) const {
         const Part& p = part(at);
-        const auto& mine = communicators_[p.communicator].sides[p.side].positions;
-        if (done_[p.communicator] < p.number) return {at.rank, mine[done_[p.communicator]]};
+        const auto& mine = communicators_[*p.communicator].sides[p.side].positions;
+        if (done_[*p.communicator] < p.number) return {at.rank, mine[done_[*p.communicator]]};
         const RankState& state = ranks_[at.rank];
         if (transport_ == Transport::IssueOrdered && state.issued[state.started] != at.position)
             return {at.rank, state.issued[state.started]};
@@ -298,7 +298,7 @@ private:
                                      std::holds_alternative<Recv>(action(chain[i + 1]));
             if (!over_a_link) continue;
             const Part& p = part(chain[i + 1]);
-            if (sides_[p.communicator][p.side].started <= p.number) return chain[i + 1];
+            if (sides_[*p.communicator][p.side].started <= p.number) return chain[i + 1];
         }
         return std::nullopt;
     }
@@ -311,7 +311,7 @@ private:
         if (issued(recv)) {
             std::erase(state.issued, recv.position);
         } else {
-            ++sides_[part(recv).communicator][part(recv).side].issued;
+            ++sides_[*part(recv).communicator][part(recv).side].issued;
         }
         start(recv);
         return {Rank{recv.rank}, recv.position, before};

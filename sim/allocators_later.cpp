@@ -24,9 +24,9 @@ void play_allocators(Prediction& out, const StepToAllocate& step, bool only_wher
                      const std::stop_token& stop) {
     if (only_where_it_decides && !reserve_decides(out, step.scenario)) return;
     const std::vector<Bytes> reserved =
-        step.loaded ? step.loaded->drawn->reserved()
+        step.loaded ? step.loaded->drawn.reserved()
                     : play_reserved(with_full_ranks(step.scenario), step.priced->plan.stages,
-                                    *step.drawn.program, step.times, stop);
+                                    step.loads->program(), step.times, stop);
     for (RankPrediction& rank : out.ranks) rank.reserved = reserved[rank.rank.index];
     add_ranges(out, step.scenario);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <vector>
 
@@ -20,7 +21,7 @@ struct StepToAllocate {
 
     scenarios::Scenario scenario;
     std::unique_ptr<const PricedPlan> priced;
-    DrawnLoads drawn;
+    std::optional<LoadsOfStep> loads;
     std::unique_ptr<const LoadedMemory> loaded;
     std::vector<std::vector<ActionTimes>> times;
 };

@@ -1,4 +1,4 @@
-#include "sim/choose_cut.h"
+#include "sim/choose.h"
 
 #include <array>
 #include <optional>

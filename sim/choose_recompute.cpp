@@ -1,4 +1,4 @@
-#include "sim/choose_recompute.h"
+#include "sim/choose.h"
 
 #include <mutex>
 #include <optional>

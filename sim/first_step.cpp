@@ -1,4 +1,4 @@
-#include "sim/first_step.h"
+#include "sim/predict.h"
 
 #include "models/memory/static_memory.h"
 #include "sim/memory/static_level.h"

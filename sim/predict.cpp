@@ -12,8 +12,7 @@
 #include "scenarios/plan/packing.h"
 #include "scenarios/plan/plan.h"
 #include "sim/allocators_later.h"
-#include "sim/choose_cut.h"
-#include "sim/choose_recompute.h"
+#include "sim/choose.h"
 #include "sim/cost/physical_models.h"
 #include "sim/engine/simulate.h"
 #include "sim/explain/bill.h"
@@ -159,11 +158,11 @@ std::unique_ptr<CostModel> costs_without_recompute(const Scenario& scenario, con
 }
 
 void add_bill(PredictionWithTrace& result, const Scenario& scenario, const PricedPlan& priced,
-              const DrawnLoads& drawn, SimulateOptions how, bool barrier) {
+              const LoadsOfStep& loads, SimulateOptions how, bool barrier) {
     how.follow_memory = false;
     how.sample_memory = false;
     how.keep_program = false;
-    const Program& program = *drawn.program;
+    const Program& program = loads.program();
     const auto play = [&](const CostModel& costs) {
         const Trace trace = simulate(program, costs, how).trace;
         PlayedStep played{trace.header.step_time.value_or(Duration{}), statistics(trace, false)};
@@ -176,9 +175,9 @@ void add_bill(PredictionWithTrace& result, const Scenario& scenario, const Price
         return played;
     };
     std::unique_ptr<CostModel> without;
-    if (drawn.even == nullptr) without = costs_without_recompute(scenario, priced.plan);
-    result.bill = bill_of({result.prediction, result.statistics, program, *drawn.costs, play,
-                           without.get(), drawn.even});
+    if (loads.even() == nullptr) without = costs_without_recompute(scenario, priced.plan);
+    result.bill = bill_of({result.prediction, result.statistics, program, loads.costs(), play,
+                           without.get(), loads.even()});
 }
 
 PredictionWithTrace predict_balanced(const Scenario& scenario, const PredictOptions& options) {
@@ -209,28 +208,23 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
     const bool barrier = plan.lowering.optimizer != OptimizerPlacement::PostValidated;
     SimulateOptions how;
     how.steps = barrier ? 1 : 2;
-    how.transport = plan.lowering.transport;
-    how.sends_block = scenarios::sends_block(scenario);
-    how.copies_block = scenario.cluster.gpu.threads.has_value();  // a processor makes its copies
-                                                                  // itself
-    // A rank without room for whole gradients waits until they are summed.
-    how.reductions_block =
-        scenario.parallel.shares_gradients() && scenario.framework.reduces_by_layer;
+    how.header = header_of(scenario, plan.lowering.transport);
     how.sample_memory = options.keep_trace;
     how.keep_program = options.keep_trace;
     how.hash_program = false;  // the plan knows it
     how.stop = options.stop;
     const bool draws = options.draw_loads && scenario.imbalance.any();
-    step.drawn = draws ? draw_loads(scenario, of_plan, how) : even_loads(scenario, of_plan);
-    DrawnLoads& drawn = step.drawn;
-    const CostModel& costs = *drawn.costs;
-    const Program& program = *drawn.program;
-    const CostModel& mean = drawn.of_even ? drawn.of_even->costs() : costs;
-    step.loaded = draw_memory(scenario, of_plan, mean, how);
+    const LoadsOfStep& loads =
+        draws ? step.loads.emplace(scenario, of_plan, how) : step.loads.emplace(scenario, of_plan);
+    const CostModel& costs = loads.costs();
+    const Program& program = loads.program();
+    step.loaded = draw_memory(scenario, of_plan, loads.mean(), how);
     const LoadedMemory* loaded = step.loaded.get();
     const bool shows = loaded && options.keep_trace;
-    const MemoryModel& memory = shows ? loaded->drawn->memory() : *of_plan.memory;
+    const MemoryModel& memory = shows ? loaded->drawn.memory() : *of_plan.memory;
     how.follow_memory = shows || !loaded;
+    if (options.hash_program)
+        how.header.program_hash = loads.packs() ? program_hash(program) : hash_of(plan);
     Simulation simulation = simulate(program, costs, memory, how);
 
     give_up_if(options.stop);
@@ -238,8 +232,8 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
     result.played = scenario;
     result.memory_limit = scenario.cluster.gpu.memory;
     result.statistics = statistics(simulation.trace, options.keep_trace);
-    if (drawn.even != nullptr) {
-        const Trace even = simulate(program, *drawn.even, how).trace;
+    if (const CostModel* of_even = loads.even()) {
+        const Trace even = simulate(program, *of_even, how).trace;
         blame_uneven_loads(result.statistics, simulation.trace, statistics(even, false), even);
     }
     Duration step_time = simulation.trace.header.step_time.value_or(Duration{});
@@ -250,19 +244,19 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
         result.statistics = with_time_between(std::move(result.statistics), step_time);
     }
     Prediction& out = result.prediction;
-    out.uneven = std::move(drawn.steps);
+    out.uneven = loads.steps();
     out.scenario = scenario.name;
     out.step_time_s = seconds(step_time);
-    fill_speed(out, scenario, drawn.attended);
+    fill_speed(out, scenario, loads.attended());
     out.bubble = result.statistics.bubble;
     out.span_bubble = result.statistics.span_bubble;
     out.makespan_s = seconds(result.statistics.makespan);
     out.parameters = models::parameter_count(scenario.model);
     const scenarios::Parallel& parallel = scenario.parallel;
     out.replicas = parallel.tensor * parallel.context * parallel.data;
-    const std::vector<MemoryPeak> peaks = loaded ? loaded->drawn->peaks() : simulation.peaks;
+    const std::vector<MemoryPeak> peaks = loaded ? loaded->drawn.peaks() : simulation.peaks;
     if (scenario.imbalance.draws_routers())
-        out.drawn_memory = loaded ? loaded->drawn->figures() : of_one_load(scenario, peaks);
+        out.drawn_memory = loaded ? loaded->drawn.figures() : of_one_load(scenario, peaks);
     fill_ranks(out, plan, result.statistics, peaks);
     fill_communication(out.ranks, simulation.trace, result.statistics, program.placement, costs);
     out.headroom = scenarios::headroom_of(scenario);
@@ -270,28 +264,36 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
     step.times = std::move(simulation.times);
     if (options.play_allocator)
         play_allocators(out, step, options.only_where_it_decides, options.stop);
-    if (options.hash_program)
-        out.schedule_hash = drawn.packed ? program_hash(program) : hash_of(plan);
-    simulation.trace.header.program_hash = out.schedule_hash;
+    out.schedule_hash = simulation.trace.header.program_hash;
     if (options.plan_run) plan_run(scenario, out);
     if (options.explain) explain(out, scenario, plan.program, *of_plan.costs);
 
-    if (options.bill) add_bill(result, scenario, of_plan, drawn, how, barrier);
+    if (options.bill) add_bill(result, scenario, of_plan, loads, how, barrier);
     if (options.keep_spans) result.trace.spans = std::move(simulation.trace.spans);
     if (!options.keep_trace) return result;
     result.operators = operators_of(*of_plan.prices, plan.schedule);
     result.links = links_of(*of_plan.prices, costs, simulation.trace);
     result.trace = std::move(simulation.trace);
-    TraceHeader& header = result.trace.header;
-    header.scenario = scenario.name;
-    header.tensor = parallel.tensor;
-    header.context = parallel.context;
-    header.data = parallel.data;
-    header.pipeline = parallel.pipeline;
     return result;
 }
 
 }  // namespace
+
+TraceHeader header_of(const Scenario& scenario, Transport transport) {
+    const scenarios::Parallel& parallel = scenario.parallel;
+    return {.source = TraceSource::Simulated,
+            .scenario = scenario.name,
+            .tensor = parallel.tensor,
+            .context = parallel.context,
+            .data = parallel.data,
+            .pipeline = parallel.pipeline,
+            .transport = transport,
+            .sends_block = scenarios::sends_block(scenario),
+            // A processor makes its copies itself.
+            .copies_block = scenario.cluster.gpu.threads.has_value(),
+            // A rank without room for whole gradients waits until they are summed.
+            .reductions_block = parallel.shares_gradients() && scenario.framework.reduces_by_layer};
+}
 
 Plan priced_plan(const Scenario& scenario) {
     if (is_balanced(scenario)) return priced_plan(cut_by_playing(scenario, {}).scenario);

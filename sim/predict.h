@@ -55,6 +55,9 @@ struct PredictionWithTrace {
     std::shared_ptr<const StepToAllocate> to_allocate = {};
 };
 
+/// The header of a scenario's predicted trace, but for its hash and its step time.
+TraceHeader header_of(const scenarios::Scenario& scenario, Transport transport);
+
 /// The plan that predict() plays. A generator that uses costs gets those of the scenario. Pure and
 /// thread-safe. Throws InputError for an impossible plan, InvalidSchedule for a bad file.
 /// Precondition: training.recompute is not auto.
@@ -69,5 +72,9 @@ scenarios::Scenario with_choices_made(scenarios::Scenario scenario,
 /// thread-safe. Throws InputError for an impossible plan.
 PredictionWithTrace predict(const scenarios::Scenario& scenario,
                             const PredictOptions& options = {});
+
+/// The bytes of the optimizer's moments that a rank holds at its peak and has not made yet at that
+/// moment of the first step. None where the peak is the optimizer's own.
+Bytes moments_made_later(const RankPrediction& rank, const scenarios::Scenario& scenario);
 
 }  // namespace debubble::sim

@@ -109,10 +109,11 @@ enum class TraceSource : std::uint8_t {
 std::string_view name_of(TraceSource source);  ///< "simulated", ...
 std::optional<TraceSource> trace_source_named(std::string_view name);
 
+/// What a trace is of. Whoever makes a trace makes its header by one expression.
 struct TraceHeader {
-    std::optional<TraceSource> source;  ///< unset where a file does not state it
-    std::string scenario;
-    std::string program_hash;
+    std::optional<TraceSource> source = {};  ///< unset where a file does not state it
+    std::string scenario = {};
+    std::string program_hash = {};
     int tensor = 1;
     int context = 1;
     int data = 1;

@@ -152,7 +152,7 @@ private:
         const MeetingKey key{group_, static_cast<std::int32_t>(channel.kind), channel.tag, from,
                              to};
         if (lanes_ != nullptr)
-            begin_on(fmt::format("channel {} {} {} {} {}", group_, key.kind, key.tag, from, to),
+            begin_on(fmt::format("channel {} {} {} {} {}", group_, *key.kind, key.tag, from, to),
                      participant);
         return join(key, terms, {from, to}, from == global_rank() ? 0 : 1, std::move(participant));
     }

@@ -146,15 +146,16 @@ using debubble::WorldError;
 
 /// The functions that exec/cuda/load_module.cpp looks for.
 extern "C" int debubble_cuda_count() {
-    debubble::exec::cuda::NoGpu none{0, CUDART_VERSION, {}, {}};
-    if (cudaDriverGetVersion(&none.driver) != cudaSuccess) none.driver = CUDART_VERSION;
+    int driver = 0;  // stays 0 where none is installed
+    if (cudaDriverGetVersion(&driver) != cudaSuccess) driver = CUDART_VERSION;
     int count = 0;
-    const cudaError_t status = none.driver == 0 ? cudaSuccess : cudaGetDeviceCount(&count);
+    const cudaError_t status = driver == 0 ? cudaSuccess : cudaGetDeviceCount(&count);
     if (status == cudaSuccess && count > 0) return count;
-    if (status != cudaSuccess) {
-        none.error = cudaGetErrorName(status);
-        none.words = cudaGetErrorString(status);
-    }
+    debubble::exec::cuda::NoGpu none{{}, CUDART_VERSION, {}};
+    if (driver != 0) none.driver = driver;
+    if (status != cudaSuccess)
+        none.error = debubble::exec::cuda::NoGpu::Error{cudaGetErrorName(status),
+                                                        cudaGetErrorString(status)};
     throw WorldError(sentence_of(none));
 }
 

@@ -69,9 +69,8 @@ struct GpusHere {
 /// The choice for ranks that no launcher has started.
 struct GpuTransport {
     bool process_per_rank = false;  ///< processes that communicate by NCCL; otherwise threads
-    /// A sentence for the user where tensors between GPUs are staged through the host's memory;
-    /// empty where they are not.
-    std::string note;
+    /// A sentence for the user where tensors between GPUs are staged through the host's memory.
+    std::optional<std::string> note;
     friend bool operator==(const GpuTransport&, const GpuTransport&) = default;
 };
 

@@ -25,7 +25,7 @@ GpuTransport transport_between(const GpusHere& here, const std::string& comm) {
         return {false,
                 fmt::format("{} ranks share {} GPUs, and NCCL needs one GPU for each rank; {}",
                             here.ranks, here.gpus, kStaged)};
-    return {true, ""};
+    return {true, std::nullopt};
 }
 
 std::string note_of_staging(const std::string& comm, bool several_gpus) {

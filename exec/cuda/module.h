@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,27 +31,29 @@ namespace debubble::exec::cuda {
 
 /// The facts when CUDA shows no GPU; versions as CUDA counts them, 13.1 as 13010.
 struct NoGpu {
-    int driver = 0;          ///< the newest CUDA that the driver knows; 0: no driver is installed
-    int build = 0;           ///< the CUDA that this program was built with
-    std::string_view error;  ///< the name of CUDA's error; empty: it counted no GPU
-    std::string_view words;  ///< the same in CUDA's words
+    struct Error {
+        std::string_view name;   ///< as CUDA's enumerator
+        std::string_view words;  ///< the same in CUDA's words
+    };
+    std::optional<int> driver;   ///< the newest CUDA that the driver knows, if one is installed
+    int build = 0;               ///< the CUDA that this program was built with
+    std::optional<Error> error;  ///< unset where CUDA counted no GPU
 };
 
 /// A sentence that says why there is no GPU, and what to do where that is known.
 inline std::string sentence_of(const NoGpu& found) {
     const std::string none = "there is no GPU for CUDA to use: ";
-    if (found.driver == 0) return none + "no NVIDIA driver is installed";
-    if (found.error.empty())
-        return none + "the driver shows none; CUDA_VISIBLE_DEVICES may hide it";
-    const std::string all = fmt::format("{}{} ({})", none, found.error, found.words);
-    if (found.driver / 1000 < found.build / 1000)
+    if (!found.driver) return none + "no NVIDIA driver is installed";
+    if (!found.error) return none + "the driver shows none; CUDA_VISIBLE_DEVICES may hide it";
+    const std::string all = fmt::format("{}{} ({})", none, found.error->name, found.error->words);
+    if (*found.driver / 1000 < found.build / 1000)
         return fmt::format(
             "{}; the driver is for CUDA {}.{}, and this program was built with CUDA {}.{}, which "
             "needs a driver for CUDA {}.0 or later (tests/gpu/pack.sh --cuda12 builds for older "
             "ones)",
-            all, found.driver / 1000, found.driver % 1000 / 10, found.build / 1000,
+            all, *found.driver / 1000, *found.driver % 1000 / 10, found.build / 1000,
             found.build % 1000 / 10, found.build / 1000);
-    if (found.error == "cudaErrorSystemNotReady")
+    if (found.error->name == "cudaErrorSystemNotReady")
         return all +
                "; GPUs connected by NVSwitch need NVIDIA's fabric manager, which may not be "
                "running (systemctl status nvidia-fabricmanager)";

@@ -82,7 +82,10 @@ picture::ChangeWords change_of(const Screen& screen) {
     const sim::Prediction& now = shown->plan->prediction;
     const sim::Prediction& before = shown->ghost->prediction;
     const double longer = now.step_time_s - before.step_time_s;
-    return {delta_line(before, now), !now.fits ? -1 : longer < 0 ? 1 : longer > 0 ? -1 : 0};
+    using enum picture::Verdict;
+    return {delta_line(before, now), !now.fits || longer > 0 ? Worse
+                                     : longer < 0            ? Better
+                                                             : Neither};
 }
 
 std::string view_name_of(const Screen& screen) {

@@ -41,7 +41,7 @@ TraceFile read_profile(const std::vector<std::string>& files, const ExecutedPlan
     profile::RunOptions options;
     if (plan != nullptr) {
         options.program = plan->program;
-        options.layers = plan->layers;
+        if (!plan->layers.empty()) options.layers = plan->layers;
     }
     profile::ProfiledRun run = profile::read_run(all, options);
     if (run.trace.spans.empty())

@@ -35,4 +35,14 @@ inline QColor between(const QColor& a, const QColor& b, double share) {
                             float(mix(a.blueF(), b.blueF())));
 }
 
+enum class WindowTheme { System, Light, Dark };
+
+/// Gives the application the colours of a theme. Light and Dark bring Qt's own style, whose widgets
+/// have every colour of the palette; System goes back to the style that the program started with.
+void use_theme(WindowTheme theme);
+
+/// The theme that was chosen last, from the settings.
+WindowTheme remembered_theme();
+void remember_theme(WindowTheme theme);
+
 }  // namespace debubble::gui

@@ -10,8 +10,6 @@
 #include "gui/widgets/message_strip.h"
 #include "gui/widgets/run/run_panel.h"
 #include "gui/widgets/sweep/sweep_panel.h"
-#include "gui/widgets/theme.h"
-#include "gui/widgets/timeline/timeline_accessible.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/remedy_strip.h"
 

@@ -8,6 +8,7 @@
 
 #include "gui/viewmodel/help_words.h"
 #include "gui/viewmodel/timeline/words.h"
+#include "gui/widgets/colours.h"
 #include "gui/widgets/command_palette.h"
 #include "gui/widgets/details_panel.h"
 #include "gui/widgets/help_sheet.h"
@@ -15,7 +16,6 @@
 #include "gui/widgets/main_window.h"
 #include "gui/widgets/message_strip.h"
 #include "gui/widgets/sweep/sweep_panel.h"
-#include "gui/widgets/theme.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/what_if/what_if_panel.h"
 #include "scenarios/read/read_scenario.h"

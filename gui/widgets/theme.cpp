@@ -1,4 +1,4 @@
-#include "gui/widgets/theme.h"
+#include "gui/widgets/colours.h"
 
 #include <QApplication>
 #include <QPalette>

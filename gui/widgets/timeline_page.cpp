@@ -34,7 +34,7 @@ public:
         else
             show_one(screen);
         const ChangeWords change = change_of(screen);
-        timeline.set_change(QString::fromStdString(change.words), change.good);
+        timeline.set_change(QString::fromStdString(change.words), change.verdict);
     }
     void show_state(const PlanState& state) override { host_.timeline().set_stale(state.stale); }
 

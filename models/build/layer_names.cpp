@@ -1,6 +1,7 @@
 #include "models/build/layer_names.h"
 
 #include <array>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -202,6 +203,11 @@ void name_parts(LayerNames& names, Family family, const Layer& layer) {
     }
 }
 
+std::optional<std::string> unless_empty(std::string_view name) {
+    if (name.empty()) return std::nullopt;
+    return std::string(name);
+}
+
 }  // namespace
 
 LayerNames layer_names(const Architecture& model, int layer) {
@@ -215,15 +221,16 @@ LayerNames layer_names(const Architecture& model, int layer) {
                      .norm2 = block.norm2,
                      .mlp = block.mlp,
                      .fc1 = block.fc1,
-                     .gate = block.gate,
+                     .gate = unless_empty(block.gate),
                      .fc2 = block.fc2,
                      .router = routed.router,
                      .experts = routed.experts,
                      .of_expert = routed.of_expert,
                      .shared_experts = routed.shared,
                      .shared_gate = routed.shared_gate};
+    if (block.split.front() != nullptr) names.queries_keys_values.emplace();
     for (const char* const name : block.split)
-        if (name != nullptr) names.queries_keys_values.push_back(inside(block.attention, name));
+        if (name != nullptr) names.queries_keys_values->push_back(inside(block.attention, name));
     name_parts(names, model.family, model.layer_at(layer));
     return names;
 }
@@ -249,10 +256,10 @@ LinearParameters qkv_parameters(GraphBuilder& builder, const LayerNames& names) 
     const std::array<std::int64_t, 3> widths{queries, attention.key_width(),
                                              attention.value_width()};
     ParameterNamer parameters{builder};
-    if (names.queries_keys_values.empty())
+    if (!names.queries_keys_values)
         parameters.add(names.prefix + names.qkv, hidden, widths[0] + widths[1] + widths[2],
                        Sharding::Column, attention.qkv_bias, 3);
-    for (const std::string& name : names.queries_keys_values) {
+    for (const std::string& name : names.queries_keys_values.value_or(std::vector<std::string>())) {
         const std::size_t index = parameters.indices.weights.size();
         if (index == 2 && attention.keys_are_values) break;
         const std::int64_t outputs = widths.at(index);
@@ -274,8 +281,8 @@ LinearParameters fc1_parameters(GraphBuilder& builder, const LayerNames& names,
     const std::int64_t hidden = builder.model().hidden;
     const bool gated = is_gated(mlp.activation);
     ParameterNamer parameters{builder};
-    if (gated && !names.gate.empty()) {
-        parameters.add(names.prefix + names.gate, hidden, mlp.ffn, Sharding::Column, mlp.bias);
+    if (gated && names.gate) {
+        parameters.add(names.prefix + *names.gate, hidden, mlp.ffn, Sharding::Column, mlp.bias);
         parameters.add(names.prefix + names.fc1, hidden, mlp.ffn, Sharding::Column, mlp.bias);
         return parameters.indices;
     }

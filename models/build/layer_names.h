@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,13 @@ struct LayerNames {
     std::string norm1;
     std::string attention;
     std::string qkv;  ///< name of the packed operator, and of its one parameter if it has one
-    /// Names of the three parameters of `qkv`; empty if they are one tensor.
-    std::vector<std::string> queries_keys_values;
+    /// Names of the three parameters of `qkv`; unset if they are one tensor.
+    std::optional<std::vector<std::string>> queries_keys_values;
     std::string projection;
     std::string norm2;
     std::string mlp;
     std::string fc1;
-    std::string gate;  ///< the gate of a gated MLP; empty if it is in the tensor of `fc1`
+    std::optional<std::string> gate;  ///< of a gated MLP; unset if the tensor of `fc1` has it
     std::string fc2;
     std::string router = {};  ///< of a layer with experts
     std::string experts = {};

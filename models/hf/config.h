@@ -33,7 +33,8 @@ struct Config {
     std::optional<std::int64_t> usual_head_dim = {};  ///< unset: the width over the heads
     std::string_view activation_key = "hidden_act";
     Activation usual_activation = Activation::Swiglu;
-    std::span<const std::pair<std::string_view, Activation>> activations = {};  ///< empty: SwiGLU's
+    /// Words of the activation; unset: SwiGLU's.
+    std::optional<std::span<const std::pair<std::string_view, Activation>>> activations = {};
     bool usually_renormalised = false;                    ///< weights of chosen experts
     std::optional<std::int64_t> original_positions = {};  ///< of scaled rotary positions
 };

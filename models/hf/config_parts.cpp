@@ -103,10 +103,10 @@ void read_llama_kind(text::MappingReader& in, Config& config) {
         else
             cut_heads(in, config, "num_attention_heads");
     }
-    if (config.activations.empty())
-        in.word(config.activation_key, layer.activation, kGated);
+    if (config.activations)
+        in.word(config.activation_key, layer.activation, *config.activations);
     else
-        in.word(config.activation_key, layer.activation, config.activations);
+        in.word(config.activation_key, layer.activation, kGated);
     in.real("rms_norm_eps", a.norm_eps, 0, 1);
     read_rope(in, config);
     in.flag("tie_word_embeddings", a.tied_embedding);

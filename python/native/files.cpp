@@ -45,8 +45,9 @@ profile::RunOptions options_of(const Json& request) {
     if (!request.contains("scenario") && !request.contains("text")) return options;
     const sim::PricedPlan priced = sim::price(scenario_of(request));
     options.program = priced.plan.program;
+    options.layers.emplace();
     for (const models::StageContent& stage : priced.plan.stages)
-        options.layers.push_back(stage.layers);
+        options.layers->push_back(stage.layers);
     return options;
 }
 

@@ -52,7 +52,7 @@ sim::AskedScenario asked_of(const Json& request) {
 /// The options of a batch that the progress may stop.
 struct Batch {
     Batch(const Json& request, const Progress& progress) {
-        options.jobs = whole_of(request, "jobs", 0);
+        if (const auto jobs = whole_of(request, "jobs", 0); jobs > 0) options.jobs = jobs;
         options.program = DEBUBBLE_VERSION;
         options.stop = &stop;
         options.progress = [&progress, this](std::size_t done, std::size_t total) {

@@ -98,7 +98,7 @@ std::vector<models::StageContent> partition_of(const Scenario& scenario, int sta
         case Partition::Explicit:
             return with_predictions(
                 parallel, models::explicit_stages(parallel.layers_per_stage, layers, stages));
-        // Who knows prices chooses a cut before (sim/choose_cut.h); until then it is the uniform
+        // Who knows prices chooses a cut before (sim/choose.h); until then it is the uniform
         // one, which is one of those that are chosen from.
         case Partition::Balanced:
         case Partition::Uniform: break;

@@ -90,8 +90,9 @@ private:
         if (heuristic.kind == Kind::Greedy || heuristic.kind == Kind::Drained) {
             policy.choice = heuristic.kind == Kind::Greedy ? ListPolicy::Choice::Alternate
                                                            : ListPolicy::Choice::BackwardFirst;
+            if (!heuristic.lead.empty()) policy.live_limits.emplace();
             for (std::size_t r = 0; r < heuristic.lead.size(); ++r)
-                policy.live_limits.push_back(parts_of(heuristic.lead[r] + static_cast<int>(r)));
+                policy.live_limits->push_back(parts_of(heuristic.lead[r] + static_cast<int>(r)));
         } else {
             for (int rank = 0; rank < problem_.shape.ranks; ++rank) {
                 const int lead = heuristic.lead[rank];

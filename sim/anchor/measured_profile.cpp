@@ -21,8 +21,9 @@ profile::ProfiledRun run_of(const std::vector<std::string>& files,
     const PricedPlan priced = price(plan);
     profile::RunOptions options;
     options.program = priced.plan.program;
+    options.layers.emplace();
     for (const models::StageContent& stage : priced.plan.stages)
-        options.layers.push_back(stage.layers);
+        options.layers->push_back(stage.layers);
     return profile::read_run(files, options);
 }
 

@@ -20,9 +20,9 @@ Instant at(Instant replayed, const CostUnits& units) {
 
 Trace trace_of(const Schedule& schedule, const Replay& replay, const CostUnits& units) {
     Trace trace;
-    trace.header.source = TraceSource::Simulated;
-    trace.header.scenario = schedule.name;
-    trace.header.pipeline = schedule.shape.ranks;
+    trace.header = {.source = TraceSource::Simulated,
+                    .scenario = schedule.name,
+                    .pipeline = schedule.shape.ranks};
     for (std::size_t rank = 0; rank < schedule.ranks.size(); ++rank)
         for (std::size_t i = 0; i < schedule.ranks[rank].size(); ++i) {
             const Replay::Times& times = replay.ranks[rank][i];

@@ -55,7 +55,7 @@ std::string ruled_out(const SearchResult& result) {
 
 /// The overrides that turn the scenario into the best plan.
 std::string set_options(const SweepRow& best, const Grid& grid, const GridArguments& args) {
-    std::string text = args.tokens.empty() ? "" : fmt::format(" --tokens {}", args.tokens);
+    std::string text = args.tokens ? fmt::format(" --tokens {}", *args.tokens) : "";
     for (const std::string& given : args.set) text += fmt::format(" --set '{}'", given);
     for (std::size_t i = 0; i < best.values.size(); ++i)
         text += fmt::format(" --set '{}={}'", grid.sweep.keys[i].key, best.values[i]);
@@ -164,7 +164,7 @@ SearchResult searched(const Grid& grid, const SearchArguments& args,
 
 /// The best plan for each value of a swept key.
 ExitStatus search_by(const Grid& grid, const SearchArguments& args) {
-    const std::size_t key = place_of_swept_key(grid, args.grid.by);
+    const std::size_t key = place_of_swept_key(grid, *args.grid.by);
     std::vector<SearchResult> results;
     for (std::size_t value = 0; value < grid.sweep.keys[key].values.size(); ++value)
         results.push_back(searched(grid, args, points_with(grid, key, value)));
@@ -182,12 +182,12 @@ ExitStatus search_by(const Grid& grid, const SearchArguments& args) {
     }
     if (!args.json.empty()) {
         Json json = schema_json("search-by");
-        json.update({{"objective", args.objective}, {"by", args.grid.by}, {"best", all}});
+        json.update({{"objective", args.objective}, {"by", *args.grid.by}, {"best", all}});
         write_output(args.json, json.dump(2) + "\n");
     }
     const bool any = std::ranges::any_of(results, [](const auto& r) { return r.best.has_value(); });
     if (args.json != "-")
-        print_report(fmt::format("best by {} for each {}:\n{}\n{}", args.objective, args.grid.by,
+        print_report(fmt::format("best by {} for each {}:\n{}\n{}", args.objective, *args.grid.by,
                                  best_by_text(best, grid, key), commands));
     return any ? ExitStatus::Done : ExitStatus::No;
 }
@@ -208,7 +208,7 @@ std::string words_of_made(std::span<const std::string> left_out) {
 }
 
 ExitStatus carry_out(const SearchArguments& args) {
-    if (args.layouts && !args.grid.by.empty())
+    if (args.layouts && args.grid.by)
         throw InputError(
             "--by needs a grid, and --layouts searches a single scenario: give only one");
     if (args.days && !is_of_run(parse_objective(args.objective)))
@@ -218,7 +218,7 @@ ExitStatus carry_out(const SearchArguments& args) {
     Outputs outputs;
     outputs.add("--json", args.json);
     outputs.check();
-    if (!args.grid.by.empty()) return search_by(grid, args);
+    if (args.grid.by) return search_by(grid, args);
     const std::size_t shown = left_out ? kShownOfMadeGrid : 1;
     const SearchResult result = searched(grid, args, grid.points, shown);
     if (!result.best) {

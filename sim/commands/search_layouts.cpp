@@ -115,7 +115,7 @@ ExitStatus search_and_print_layouts(const GridArguments& arguments, const std::s
     Outputs outputs;
     outputs.add("--json", json);
     outputs.check();
-    const LayoutSearch search = search_with_progress(scenario, arguments.jobs);
+    const LayoutSearch search = search_with_progress(scenario, arguments.jobs.value_or(0));
     if (!json.empty()) write_output(json, json_of(search).dump(2) + "\n");
     if (json != "-")
         print_report(fmt::format("{} cuts of {} layers into {} stages were tried: {}\n\n{}\n{}",

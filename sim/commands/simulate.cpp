@@ -50,7 +50,7 @@ struct SimulateArguments {
     bool chakra_replicas = false;
     std::vector<std::string> anchors;
     std::optional<std::string> expect;
-    std::string tokens;
+    std::optional<std::string> tokens;
     std::string piped = {};  ///< text from standard input
     bool explain = false;
     bool bill = false;
@@ -133,12 +133,8 @@ void check_outputs(const SimulateArguments& args,
     if (args.chakra_replicas && args.chakra.empty())
         throw InputError("--chakra-replicas needs --chakra");
     if (!args.chakra.empty()) {
-        const scenarios::Parallel& parallel = scenarios.front().parallel;
-        TraceHeader header;
-        header.tensor = parallel.tensor;
-        header.context = parallel.context;
-        header.data = parallel.data;
-        header.pipeline = parallel.pipeline;
+        const TraceHeader header =
+            header_of(scenarios.front(), scenarios::transport_of(scenarios.front()));
         for (std::size_t rank = 0; rank < chakra_files(header, args.chakra_ranks()); ++rank)
             outputs.add("--chakra", chakra_file(args, rank));
         outputs.add("--chakra", args.chakra + ".groups.json");

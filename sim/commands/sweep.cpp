@@ -37,14 +37,14 @@ std::optional<WorkerPlace> place_of(const SweepArguments& args) {
 }
 
 std::string summary(const SweepResult& result, const Grid& grid, const std::string& out,
-                    const std::string& by) {
+                    const std::optional<std::string>& by) {
     std::vector<const SweepRow*> fitting;
     std::size_t fit = 0;
     std::size_t impossible = 0;
     std::size_t lacking = 0;
     for (const SweepRow& row : result.rows) {
         if (row.fits) ++fit;
-        if (row.fits && row.twin_of.empty()) fitting.push_back(&row);
+        if (row.fits && !row.twin_of) fitting.push_back(&row);
         if (row.possible()) continue;
         ++(scenarios::says_schedule_is_lacking(row.reason) ? lacking : impossible);
     }
@@ -59,10 +59,10 @@ std::string summary(const SweepResult& result, const Grid& grid, const std::stri
     const std::size_t shown = std::min(kShown, fitting.size());
     text +=
         fmt::format("\nthe best {}:\n{}", shown, table_of(std::span(fitting).first(shown), grid));
-    if (!by.empty()) {
-        const std::size_t key = place_of_swept_key(grid, by);
+    if (by) {
+        const std::size_t key = place_of_swept_key(grid, *by);
         text += fmt::format(
-            "\nthe best for each {}:\n{}", by,
+            "\nthe best for each {}:\n{}", *by,
             best_by_text(best_by(result.rows, grid, key, Objective::TokensPerS), grid, key));
     }
     const std::vector<std::string> keys = grid.keys();

@@ -65,7 +65,9 @@ profile::RunOptions options_of(const Asked& by) {
     profile::RunOptions options;
     if (!by.scenario) return options;
     options.program = by.plan.program;
-    for (const models::StageContent& stage : by.plan.stages) options.layers.push_back(stage.layers);
+    options.layers.emplace();
+    for (const models::StageContent& stage : by.plan.stages)
+        options.layers->push_back(stage.layers);
     return options;
 }
 

@@ -6,7 +6,7 @@
 
 #include "scenarios/cluster/measured.h"
 #include "scenarios/plan/derived.h"
-#include "sim/memory/alike_stages.h"
+#include "sim/memory/layer_fold.h"
 
 namespace debubble::sim {
 namespace {

@@ -52,7 +52,7 @@ struct ScheduledPasses {
 };
 
 /// The time and memory of every pass of a stage, for one slice of the sequence. Stages with the
-/// same kinds of layers and the same ends have the same prices, wherever they are (alike_stages.h).
+/// same kinds of layers and the same ends have the same prices, wherever they are (layer_fold.h).
 /// Keeps no reference to its arguments.
 class StagePrice {
 public:

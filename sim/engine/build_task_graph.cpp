@@ -161,13 +161,13 @@ private:
     ActionTasks add(const Send& s) {
         const TaskId task = transfer(s.message, rank_, s.to);
         wait_for_end(task, messages_.producer(s.message));
-        if (options_.sends_block) mine_->open.push_back(task);
-        if (shares_streams(options_.transport)) share_stream(task, s.to);
+        if (options_.header.sends_block) mine_->open.push_back(task);
+        if (shares_streams(options_.header.transport)) share_stream(task, s.to);
         return {task, task};
     }
     ActionTasks add(const Recv& r) {
         const TaskId task = transfer(r.message, r.from, rank_);
-        if (shares_streams(options_.transport))
+        if (shares_streams(options_.header.transport))
             share_stream(task, r.from);
         else
             wait_for_begin(task, mine_->compute.first);
@@ -176,11 +176,12 @@ private:
     /// A message begins when all that its ranks have listed before it on its streams has ended.
     void share_stream(TaskId task, Rank peer) {
         wait_for_end(task, mine_->compute.last);
-        if (options_.transport == Transport::Batched) {
+        if (options_.header.transport == Transport::Batched) {
             mine_->open.push_back(task);
             return;
         }
-        TaskId& last = mine_->stream_with(options_.transport == Transport::Pair ? peer : Rank{-1});
+        TaskId& last =
+            mine_->stream_with(options_.header.transport == Transport::Pair ? peer : Rank{-1});
         wait_for_end(task, last);
         last = task;
     }
@@ -230,7 +231,7 @@ private:
         join(reduction.tasks.first, mine_->of(r.stage).compute.last);
         mine_->reduce = reduction.tasks.last;
         mine_->of(r.stage).reduced = reduction.tasks.last;
-        if (options_.reductions_block && !is_shared(r.stage))
+        if (options_.header.reductions_block && !is_shared(r.stage))
             mine_->open.push_back(reduction.tasks.last);
         return reduction.tasks;
     }
@@ -304,7 +305,7 @@ private:
     TaskId next_copy(Stage stage) {
         const TaskId task = new_flow(Lane::Copy, costs_.offload(stage, rank_));
         wait_for_end(task, mine_->copy);
-        if (options_.copies_block) {
+        if (options_.header.copies_block) {
             wait_for_end(task, mine_->compute.last);
             mine_->open.push_back(task);
         }

@@ -146,16 +146,15 @@ Flow MeasuredCosts::flow_of(const Key& key) const {
 
 Trace replay_measured(const Program& program, const Trace& measured) {
     SimulateOptions how;
-    how.transport = measured.header.transport;
-    how.sends_block = measured.header.sends_block;
-    how.copies_block = measured.header.copies_block;
-    how.reductions_block = measured.header.reductions_block;
+    how.header = {.source = TraceSource::Replayed,
+                  .scenario = measured.header.scenario,
+                  .transport = measured.header.transport,
+                  .sends_block = measured.header.sends_block,
+                  .copies_block = measured.header.copies_block,
+                  .reductions_block = measured.header.reductions_block};
     how.follow_memory = false;
     how.steps = is_post_validated(program) ? 2 : 1;
-    Trace replayed = simulate(program, MeasuredCosts(program, measured), how).trace;
-    replayed.header.source = TraceSource::Replayed;
-    replayed.header.scenario = measured.header.scenario;
-    return replayed;
+    return simulate(program, MeasuredCosts(program, measured), how).trace;
 }
 
 }  // namespace debubble::sim

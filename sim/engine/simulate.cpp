@@ -293,6 +293,14 @@ Duration last_step(const std::vector<Instant>& ends) {
     return ends.back() - (ends.size() > 1 ? ends[ends.size() - 2] : Instant{});
 }
 
+TraceHeader header_of(const Program& program, const SimulateOptions& options, Duration step) {
+    TraceHeader header = options.header;
+    header.pipeline = program.shape.ranks;
+    if (options.hash_program) header.program_hash = program_hash(program);
+    if (step > Duration{}) header.step_time = step;
+    return header;
+}
+
 }  // namespace
 
 Simulation simulate(const Program& program, const CostModel& costs,
@@ -323,16 +331,7 @@ Simulation simulate(const Program& program, const CostModel& costs, const Memory
         result.peaks = followed.peaks;
         result.trace.peaks = std::move(followed.peaks);
     }
-    TraceHeader& header = result.trace.header;
-    header.source = TraceSource::Simulated;
-    if (options.hash_program) header.program_hash = program_hash(program);
-    header.pipeline = program.shape.ranks;
-    header.transport = options.transport;
-    header.sends_block = options.sends_block;
-    header.copies_block = options.copies_block;
-    header.reductions_block = options.reductions_block;
-    if (const Duration step = last_step(result.step_ends); step > Duration{})
-        header.step_time = step;
+    result.trace.header = header_of(program, options, last_step(result.step_ends));
     give_up_if(options.stop);
     if (options.record_spans) {
         result.trace.spans = record_spans(program, graph, played.times, played.begun);

@@ -43,8 +43,9 @@ bool mark_duplicates(std::vector<SweepRow>& rows, std::span<const std::string> k
     const auto duplicates = duplicates_in(rows);
     bool changes = false;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        std::string twin =
-            duplicates[i] ? difference_of(rows[i], rows[*duplicates[i]], keys) : std::string();
+        std::optional<std::string> twin;
+        if (duplicates[i]) twin = difference_of(rows[i], rows[*duplicates[i]], keys);
+        if (twin && twin->empty()) twin.reset();
         if (std::exchange(rows[i].twin_of, std::move(twin)) != rows[i].twin_of) changes = true;
     }
     return changes;

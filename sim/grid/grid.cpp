@@ -236,8 +236,8 @@ void fill_figures(SweepRow& row, const Grid& grid, const scenarios::Scenario& sc
         plan_run(scenario, p);
     }
     row.figures.emplace(p);
-    if (p.cut) row.plan += "; balanced is " + p.cut->list();
-    if (p.recompute) row.plan += "; auto chose " + p.recompute->words;
+    if (p.cut) *row.plan += "; balanced is " + p.cut->list();
+    if (p.recompute) *row.plan += "; auto chose " + p.recompute->words;
     row.fits = p.fits;
     if (!p.reason.empty()) row.reason = p.reason;
 }
@@ -249,7 +249,7 @@ SweepRow evaluate(const Grid& grid, std::size_t index, const ChoicesDone& choosi
     SweepRow row{index, values_of(grid.sweep.point(index)), {}, false, {}, {}, {}, {}};
     const auto impossible = [&](std::string reason) {
         row.reason = std::move(reason);
-        row.plan.clear();
+        row.plan.reset();
         row.unvalidated.clear();
     };
     try {

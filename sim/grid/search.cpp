@@ -102,7 +102,7 @@ public:
         std::ranges::sort(candidates, [](const Candidate& a, const Candidate& b) {
             return a.promise != b.promise ? a.promise > b.promise : a.index < b.index;
         });
-        run_parallel(candidates.size(), options_.jobs, options_.stop,
+        run_parallel(candidates.size(), options_.jobs.value_or(0), options_.stop,
                      [&](std::size_t i) { play(candidates[i]); });
         find_duplicates();
         sort_played();
@@ -124,7 +124,7 @@ private:
                 first.push_back(index);
         }
         std::vector<Candidate> candidates;
-        run_parallel(first.size(), options_.jobs, options_.stop, [&](std::size_t i) {
+        run_parallel(first.size(), options_.jobs.value_or(0), options_.stop, [&](std::size_t i) {
             const auto bounded = bound(first[i]);
             const std::lock_guard lock(mutex_);
             if (bounded) candidates.push_back(*bounded);

@@ -39,7 +39,7 @@ std::vector<const SweepRow*> one_of_each_value(const std::vector<SweepRow>& rows
 void check_still_true(const std::vector<SweepRow>& found, const Grid& grid,
                       const std::filesystem::path& results, const BatchOptions& options) {
     const std::vector<const SweepRow*> asked = one_of_each_value(found);
-    run_parallel(asked.size(), options.jobs, nullptr, [&](std::size_t i) {
+    run_parallel(asked.size(), options.jobs.value_or(0), nullptr, [&](std::size_t i) {
         const SweepRow& old = *asked[i];
         SweepRow now = evaluate(grid, old.index);
         now.pareto = old.pareto;
@@ -104,7 +104,7 @@ SweepResult sweep(const Grid& grid, const std::filesystem::path& results,
         const auto at = place_of.find(index);
         return at == place_of.end() ? std::nullopt : std::optional(result.rows[at->second]);
     };
-    run_parallel(to_do.size(), options.jobs, options.stop, [&](std::size_t i) {
+    run_parallel(to_do.size(), options.jobs.value_or(0), options.stop, [&](std::size_t i) {
         SweepRow row = evaluate(grid, to_do[i], options.choosing, known);
         const std::lock_guard lock(mutex);
         place_of[row.index] = result.rows.size();

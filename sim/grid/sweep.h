@@ -14,7 +14,7 @@ namespace debubble::sim {
 
 /// The options of a batch of predictions.
 struct BatchOptions {
-    int jobs = 0;                             ///< number of threads; 0: one per core
+    std::optional<int> jobs = {};             ///< number of threads; unset: one per core
     const std::atomic<bool>* stop = nullptr;  ///< when true, points in progress are finished, then
                                               ///< the batch returns
     /// Called after each point, from any thread, one call at a time.

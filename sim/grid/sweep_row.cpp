@@ -268,9 +268,9 @@ std::vector<std::string> csv_fields(const SweepRow& row) {
     } else {
         fields.resize(fields.size() + kColumns);
     }
-    fields.push_back(row.plan);
+    fields.push_back(row.plan.value_or(""));
     fields.emplace_back(kSchema);
-    fields.push_back(row.twin_of);
+    fields.push_back(row.twin_of.value_or(""));
     fields.push_back(row.unvalidated);
     fields.push_back(truth(row.fits));
     fields.push_back(row.pareto ? truth(*row.pareto) : std::string());
@@ -290,9 +290,10 @@ SweepRow row_of_csv(const std::vector<std::string>& fields, std::size_t keys) {
             (*row.figures).*kWords[i] = at[static_cast<std::ptrdiff_t>(kFigures.size() + i)];
     }
     at += kColumns;
-    row.plan = *at++;
-    ++at;  // the schema
-    row.twin_of = *at++;
+    if (!at->empty()) row.plan = *at;
+    at += 2;  // and the schema
+    if (!at->empty()) row.twin_of = *at;
+    ++at;
     row.unvalidated = *at++;
     row.fits = *at++ == "true";
     if (!at->empty()) row.pareto = *at == "true";
@@ -308,7 +309,7 @@ bool mark_pareto(std::vector<SweepRow>& rows) {
     };
     std::vector<Candidate> candidates;
     for (std::size_t i = 0; i < rows.size(); ++i)
-        if (rows[i].fits && rows[i].twin_of.empty())
+        if (rows[i].fits && !rows[i].twin_of)
             candidates.push_back(
                 {rows[i].figure("tokens_per_s"), rows[i].figure("peak_memory_bytes"), i});
     // Fastest first; a row is beaten if a faster one, or an equally fast one before it, holds less.

@@ -44,10 +44,10 @@ struct SweepRow {
     std::string reason;  ///< why the plan is impossible or does not fit, or whose duplicate it is,
                          ///< one line
     /// The keys that make no difference to another row, with that row's values; set once all points
-    /// are known, and empty if no duplicate comes before it in the grid (sim/grid/compare_plans.h).
-    std::string twin_of;
-    std::string unvalidated;  ///< the words of unvalidated_features(), one line
-    std::string plan = {};    ///< the settled plan in words; empty if the point is impossible
+    /// are known, unless no duplicate comes before it in the grid (sim/grid/compare_plans.h).
+    std::optional<std::string> twin_of;
+    std::string unvalidated;               ///< the words of unvalidated_features(), one line
+    std::optional<std::string> plan = {};  ///< the settled plan in words, if it is possible
     friend bool operator==(const SweepRow&, const SweepRow&) = default;
 
     bool possible() const { return figures.has_value(); }

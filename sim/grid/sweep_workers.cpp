@@ -65,13 +65,13 @@ private:
         return some;
     }
     std::size_t threads() const {
-        return options_.jobs > 0 ? static_cast<std::size_t>(options_.jobs)
-                                 : std::max(1U, std::thread::hardware_concurrency());
+        return options_.jobs ? static_cast<std::size_t>(*options_.jobs)
+                             : std::max(1U, std::thread::hardware_concurrency());
     }
 
     void do_all(const std::vector<std::size_t>& points) {
         std::mutex mutex;
-        run_parallel(points.size(), options_.jobs, options_.stop, [&](std::size_t i) {
+        run_parallel(points.size(), options_.jobs.value_or(0), options_.stop, [&](std::size_t i) {
             const SweepRow row = evaluate(grid_, points[i], options_.choosing);
             const std::lock_guard lock(mutex);
             journal_.append(row);

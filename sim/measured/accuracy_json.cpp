@@ -42,11 +42,11 @@ Json json_of(const MeasuredComparison& row) {
     if (!row.unsaid) out["fits"] = row.fits;
     if (!row.unsaid && !row.step.is_part()) out["memory_verdict"] = name_of(row.memory_verdict);
     if (!row.unsaid && !row.step.is_part())
-        out["class"] = {{"framework", row.like.framework},
-                        {"gpu", row.like.gpu},
-                        {"precision", row.like.precision},
-                        {"sharding", row.like.sharding},
-                        {"length", row.like.length}};
+        out["class"] = {{"framework", row.like->framework},
+                        {"gpu", row.like->gpu},
+                        {"precision", row.like->precision},
+                        {"sharding", row.like->sharding},
+                        {"length", row.like->length}};
     if (row.time) {
         out["measured_s"] = row.time->measured;
         out["predicted_s"] = row.time->predicted;

@@ -12,7 +12,7 @@
 #include "scenarios/plan/derived.h"
 #include "scenarios/plan/plan.h"
 #include "scenarios/read/read_scenario.h"
-#include "sim/first_step.h"
+#include "sim/predict.h"
 
 namespace debubble::sim {
 namespace {

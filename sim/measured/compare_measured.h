@@ -29,7 +29,7 @@ struct MeasuredComparison {
     std::string chosen;  ///< "micro_batch 2", where the row does not state it
     bool fits = false;   ///< the device has room for it, as predicted
     MemoryVerdict memory_verdict = MemoryVerdict::Fits;
-    StepClass like;                       ///< class of its step; empty for a collective
+    std::optional<StepClass> like;        ///< class of its step; unset for a collective
     std::string gpu;                      ///< name of the cluster, whose GPUs are of one type
     std::optional<Compared> time;         ///< seconds of a step, or of a collective
     std::optional<Compared> memory;       ///< GiB of the rank and kind that were measured

@@ -10,7 +10,6 @@
 #include "sim/memory/bytes_of_tensors.h"
 #include "sim/memory/played_memory.h"
 #include "sim/memory/rank_ledger.h"
-#include "sim/memory/rows_that_came.h"
 
 namespace debubble::sim {
 

@@ -75,7 +75,7 @@ public:
             memory.at_peak[c] = one.at_peak[c] + other.at_peak[c] - twice[c];
             memory.unsharded[c] = one.unsharded[c] + other.unsharded[c] - twice[c];
         }
-        memory.op_at_peak = one.op_at_peak.empty() ? other.op_at_peak : one.op_at_peak;
+        memory.op_at_peak = one.op_at_peak ? *one.op_at_peak : other.op_at_peak.value_or("");
     }
     PassMemory memory;
 };

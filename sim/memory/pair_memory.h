@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ struct PassPiece {
     MemoryByClass at_peak{};
     MemoryByClass unsharded{};  ///< the part of the peak that is gathered or not reduced yet
     MemoryByClass after{};
-    std::string op_at_peak;  ///< empty if the piece only frees
+    std::optional<std::string> op_at_peak;  ///< unset if the piece only frees
 };
 
 /// A part of a layer (models/graph/turns.h).

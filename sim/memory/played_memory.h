@@ -14,7 +14,7 @@ struct HeldTensor {
     std::string name;  ///< "2F5 mlp.fc1.out", or "optimizer" for the static level
     Bytes bytes;
     MemoryClass held_as{};
-    std::string tensor = {};           ///< "mlp.fc1.out"; empty for the static level
+    std::optional<std::string> tensor = {};  ///< "mlp.fc1.out"; unset for the static level
     std::optional<Action> born = {};   ///< in which it was allocated; unset for the static level
     std::optional<Action> freed = {};  ///< unset if nothing frees it in what was played
     friend bool operator==(const HeldTensor&, const HeldTensor&) = default;

@@ -5,7 +5,7 @@
 
 #include "models/partition/partition.h"
 #include "scenarios/plan/derived.h"
-#include "sim/memory/alike_stages.h"
+#include "sim/memory/layer_fold.h"
 #include "sim/memory/pass_memory.h"
 #include "sim/memory/static_level.h"
 

@@ -136,9 +136,10 @@ HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnit
             (units.root() + std::min(layers, units.layers) * units.layer) * width.value);
     };
     if (fetched != nullptr && use.reads_parameters) {
+        HeldByPlace::Fetched& bytes = held.fetched.emplace();
         for (const std::int64_t elements : fetched->held_by_kernel())
-            held.fetched.push_back(Bytes{elements * width.value});
-        held.fetched_after = Bytes{fetched->left * width.value};
+            bytes.by_kernel.push_back(Bytes{elements * width.value});
+        bytes.after = Bytes{fetched->left * width.value};
     } else if (scenario.parallel.gathers_in_passes() && scenario.parallel.reshard &&
                use.reads_parameters) {
         if (!units.of_layers.empty()) {
@@ -352,8 +353,8 @@ HeldAtSteps::HeldAtSteps(const models::PassSteps& pass, const HeldByPlace& held)
         if (held.dense_of_layer == 0) place.dense = true;
         if (held.beyond.empty()) place = {place.place, place.dense};
         Bytes fetched;
-        if (!held.fetched.empty())
-            fetched = held.fetched[std::min(kernel, held.fetched.size() - 1)];
+        if (held.fetched && !held.fetched->by_kernel.empty())
+            fetched = held.fetched->by_kernel[std::min(kernel, held.fetched->by_kernel.size() - 1)];
         if (pass.steps[step++].kind == models::Step::Kind::Run) ++kernel;
         const auto [at, fresh] = known.try_emplace({place, fetched}, levels_.size());
         of_steps_.push_back(at->second);

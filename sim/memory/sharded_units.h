@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/purposes.h"
@@ -83,7 +84,7 @@ constexpr std::size_t kPassPlaces = 6;
 /// layer's elements beyond the mean, or below it, add.
 struct HeldByPlace {
     std::array<MemoryByClass, kPassPlaces> at{};
-    std::vector<LayerElements> beyond;  ///< of each layer; empty where all are alike
+    std::vector<LayerElements> beyond;  ///< of each layer, where they differ
     // Bytes of an element: of gathered parameters, of gradients, and of their copies on the wire.
     std::int64_t gathered = 0;
     std::int64_t computed = 0;
@@ -91,10 +92,14 @@ struct HeldByPlace {
     /// Bytes of a layer's whole gradients without its experts', where these are another unit: they
     /// are there from the first kernel that makes some of them.
     std::int64_t dense_of_layer = 0;
-    /// Bytes of gathered parameters by kernel of the pass, beside those by place, and after the
-    /// pass; empty where they follow from the place (fetch_plan.h).
-    std::vector<Bytes> fetched;
-    Bytes fetched_after;
+    /// Bytes of gathered parameters, beside those by place, as limits of fetching say
+    /// (fetch_plan.h); unset where the place says all.
+    struct Fetched {
+        std::vector<Bytes> by_kernel;  ///< of the pass
+        Bytes after;                   ///< the pass
+        friend bool operator==(const Fetched&, const Fetched&) = default;
+    };
+    std::optional<Fetched> fetched;
     // Elements of a mean layer, and of its experts, where layers differ.
     std::int64_t mean_layer = 0;
     std::int64_t mean_experts = 0;
@@ -104,7 +109,7 @@ struct HeldByPlace {
     Bytes parameters_left() const {
         constexpr auto kParameters = static_cast<std::size_t>(MemoryClass::Parameters);
         constexpr auto kAfter = static_cast<std::size_t>(PassPlace::After);
-        return at[kAfter][kParameters] + fetched_after;
+        return at[kAfter][kParameters] + (fetched ? fetched->after : Bytes{});
     }
     friend bool operator==(const HeldByPlace&, const HeldByPlace&) = default;
 };

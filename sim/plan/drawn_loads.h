@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "scenarios/plan/scenario.h"
@@ -14,30 +15,73 @@
 /// The costs and the memory of a priced plan whose loads are drawn, or even.
 namespace debubble::sim {
 
-/// The step in the middle of those that were drawn, and all of them; or the step of even loads.
-struct DrawnLoads {
-    std::unique_ptr<const PackedSteps> packed;  ///< null unless steps pack their documents
-    std::unique_ptr<const EvenCosts> of_even;
-    std::unique_ptr<const LoadCurves> curves;
-    std::unique_ptr<const CostModel> of_curves;
-    std::unique_ptr<const CostModel> of_even_routers;  ///< null where that is `of_even`
-    const CostModel* costs = nullptr;                  ///< of the step
-    const CostModel* even = nullptr;   ///< of the same step with even loads; null if it is that
-    const Program* program = nullptr;  ///< of that step
-    double attended = 1;               ///< pairs of tokens, relative to sequences of one document
-    std::optional<UnevenSteps> steps;
+/// The steps that are drawn of a plan whose documents are packed before: by curves of its costs.
+class DrawnSteps {
+public:
+    DrawnSteps(const scenarios::Scenario& scenario, const PricedPlan& priced,
+               const SimulateOptions& how);
+
+    const UnevenSteps& steps() const { return steps_; }
+    /// Of the step in the middle, and of the same step with even loads.
+    const CostModel& costs() const { return middle_; }
+    const CostModel& even() const {
+        return of_even_routers_ ? static_cast<const CostModel&>(*of_even_routers_) : mean_.costs();
+    }
+    /// Of a step that has the mean of all draws.
+    const EvenCosts& mean() const { return mean_; }
+
+private:
+    EvenCosts mean_;
+    LoadCurves curves_;
+    std::optional<UnevenCostModel> of_even_routers_;  ///< unset where that is the mean
+    UnevenSteps steps_;
+    UnevenCostModel middle_;
 };
 
-/// All of these keep references to their arguments.
-DrawnLoads even_loads(const scenarios::Scenario& scenario, const PricedPlan& priced);
-DrawnLoads draw_loads(const scenarios::Scenario& scenario, const PricedPlan& priced,
-                      const SimulateOptions& how);
+/// The one step of a plan that is predicted, by how its loads are known: they are even, or drawn,
+/// or each step draws its documents and packs them. All refer to the scenario and the priced plan.
+class LoadsOfStep {
+public:
+    /// Even whatever the scenario says.
+    LoadsOfStep(const scenarios::Scenario& scenario, const PricedPlan& priced);
+    /// Drawn as the scenario's imbalance says.
+    LoadsOfStep(const scenarios::Scenario& scenario, const PricedPlan& priced,
+                const SimulateOptions& how);
+    LoadsOfStep(const LoadsOfStep&) = delete;
+    LoadsOfStep& operator=(const LoadsOfStep&) = delete;
+
+    /// Of the step in the middle of those that are drawn.
+    const CostModel& costs() const;
+    const Program& program() const;
+    /// Of the same step with even loads; null where it is that step.
+    const CostModel* even() const;
+    /// Of a step that has the mean of all draws, by whose times memory is followed.
+    const CostModel& mean() const;
+    /// Pairs of tokens that see each other, relative to sequences of one document.
+    double attended() const;
+    /// All that are drawn.
+    std::optional<UnevenSteps> steps() const;
+    /// True if each step has a program of its own.
+    bool packs() const { return std::holds_alternative<PackedSteps>(known_); }
+
+private:
+    using Known = std::variant<EvenCosts, DrawnSteps, PackedSteps>;
+    static Known drawn(const scenarios::Scenario& scenario, const PricedPlan& priced,
+                       const SimulateOptions& how);
+
+    const PricedPlan& priced_;
+    Known known_;
+};
 
 /// The times of a step in which all layers and microbatches have the mean of the drawn loads, and
 /// what its ranks hold with the loads that are drawn.
 struct LoadedMemory {
+    /// All references outlive it.
+    LoadedMemory(const scenarios::Scenario& scenario, const PricedPlan& priced,
+                 const CostModel& mean, const SimulateOptions& how);
+
     std::vector<std::vector<ActionTimes>> times;
-    std::optional<DrawnMemory> drawn;
+    DrawnMemory drawn;
 };
 
 /// Null where routers do not differ.

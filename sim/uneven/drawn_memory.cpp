@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/overloaded.h"
 #include "base/parallel.h"
 #include "sim/cost/physical_models.h"
 #include "sim/engine/follow_memory.h"
@@ -111,9 +112,10 @@ void DrawnMemory::find_deciding(const LoadedStages& passes) {
     const DrawnPipelines pipelines(scenario_, program_);
     figures_.draws = pipelines.draws();
     if (!passes.are_lines()) {
-        high_ = with_load(scenario_, highest_drawn(scenario_, pipelines));
+        const Scenario& high =
+            allocates_.emplace<Scenario>(with_load(scenario_, highest_drawn(scenario_, pipelines)));
         memory_ = make_memory_model(
-            std::make_shared<const SchedulePrices>(*high_, plan_.stages, plan_.schedule));
+            std::make_shared<const SchedulePrices>(high, plan_.stages, plan_.schedule));
         for (const MemoryPeak& peak : peaks())
             figures_.most = std::max(figures_.most, total(peak.held));
         figures_.p50 = figures_.at_quantile = figures_.most;
@@ -149,9 +151,10 @@ void DrawnMemory::find_deciding(const LoadedStages& passes) {
     figures_.decides = pipelines.played()[at(figures_.quantile).second];
     auto memory = std::make_unique<const DrawnMemoryModel>(scenario_, passes, figures_.decides,
                                                            even_, program_.stage_count());
-    bytes_ = [of = memory.get()](Stage stage, const MicroBatch& mb, std::size_t tensor) {
-        return of->bytes_of(stage, mb, tensor);
-    };
+    allocates_ =
+        BytesOfTensors([of = memory.get()](Stage stage, const MicroBatch& mb, std::size_t tensor) {
+            return of->bytes_of(stage, mb, tensor);
+        });
     memory_ = std::move(memory);
 }
 
@@ -160,8 +163,14 @@ std::vector<MemoryPeak> DrawnMemory::peaks() const {
 }
 
 std::vector<Bytes> DrawnMemory::reserved() const {
-    return play_reserved(high_ ? *high_ : passes_->even_scenario(), plan_.stages, program_, times_,
-                         stop_, bytes_);
+    const auto play = [&](const Scenario& scenario, const BytesOfTensors& bytes) {
+        return play_reserved(scenario, plan_.stages, program_, times_, stop_, bytes);
+    };
+    return std::visit(Overloaded{[&](const BytesOfTensors& bytes) {
+                                     return play(passes_->even_scenario(), bytes);
+                                 },
+                                 [&](const Scenario& high) { return play(high, {}); }},
+                      allocates_);
 }
 
 }  // namespace debubble::sim

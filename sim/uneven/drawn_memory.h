@@ -4,6 +4,7 @@
 #include <optional>
 #include <span>
 #include <stop_token>
+#include <variant>
 #include <vector>
 
 #include "scenarios/plan/plan.h"
@@ -110,9 +111,10 @@ private:
     std::stop_token stop_;
     std::unique_ptr<const LoadedStages> passes_;
     DrawnMemoryFigures figures_;
-    std::optional<scenarios::Scenario> high_;  ///< with the highest load, if planned for that
+    /// What the pipeline that decides allocates: the bytes of its tensors, or all of a scenario
+    /// with the highest load, if steps are planned for that.
+    std::variant<BytesOfTensors, scenarios::Scenario> allocates_;
     std::unique_ptr<const MemoryModel> memory_;
-    BytesOfTensors bytes_;  ///< of the pipeline that decides; empty if those of `high_` apply
 };
 
 }  // namespace debubble::sim

@@ -54,24 +54,26 @@ void apply(ComputeCost& cost, const CostChange& change) {
 }  // namespace
 
 ComputeCost UnevenCostModel::drawn(ComputeCost cost, const Work& work, Rank rank) const {
-    const bool loaded = draw_ || even_.experts;
-    if (const Curve* curve = loaded ? curves_.by_expert_load(work, rank) : nullptr) {
+    const auto* step = std::get_if<DrawnLoads>(&loads_);
+    const auto* even = std::get_if<EvenLoads>(&loads_);
+    if (const Curve* curve = step || even->experts ? curves_.by_expert_load(work, rank) : nullptr) {
         std::vector<double> loads;
         for_each_pass(work, [&](const Compute& c) {
             for (const int layer : curves_.routed(c.stage))
-                loads.push_back(draw_ ? draw_->load(layer, c.micro_batch.index) : *even_.experts);
+                loads.push_back(step ? step->draw.load(layer, c.micro_batch.index)
+                                     : *even->experts);
         });
         apply(cost, mean_change(*curve, loads, curves_.scenario().training.expert_load));
     }
     if (const Curve* curve = curves_.by_attended(work, rank)) {
         std::vector<double> shares;
         for_each_pass(work, [&](const Compute& c) {
-            shares.push_back(draw_ ? draw_->attended(c.micro_batch.index) : even_.attended);
+            shares.push_back(step ? step->draw.attended(c.micro_batch.index) : even->attended);
         });
         apply(cost, mean_change(*curve, shares, 1));
     }
-    if (!draw_) return cost;
-    const double factor = slow_down(rank) * draw_->jitter(rank, first_of(work), work.index());
+    if (!step) return cost;
+    const double factor = slow_down(rank) * step->draw.jitter(rank, first_of(work), work.index());
     if (factor == 1) return cost;
     const Duration own = cost.duration - cost.exposed;
     cost.duration = cost.exposed + from_seconds(factor * seconds(own));
@@ -80,10 +82,11 @@ ComputeCost UnevenCostModel::drawn(ComputeCost cost, const Work& work, Rank rank
 }
 
 double UnevenCostModel::slow_down(Rank rank) const {
-    if (!draw_) return 1;
+    const auto* step = std::get_if<DrawnLoads>(&loads_);
+    if (!step) return 1;
     const auto& ranks = curves_.scenario().imbalance.ranks;
     const auto found = ranks.find(rank.index);
-    return found == ranks.end() || rank == spared_ ? 1 : found->second;
+    return found == ranks.end() || rank == step->spared ? 1 : found->second;
 }
 
 Duration UnevenCostModel::optimizer_step(Rank rank) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "scenarios/plan/plan.h"
@@ -32,14 +33,13 @@ public:
                     std::optional<Rank> spared = {})
         : DelegatingCostModel(curves.even()),
           curves_(curves),
-          draw_(std::in_place, curves.scenario(), pipeline),
-          spared_(spared) {}
+          loads_(DrawnLoads{Draw(curves.scenario(), pipeline), spared}) {}
 
     /// For a step whose loads are even.
     UnevenCostModel(const LoadCurves& curves, EvenLoads even)
-        : DelegatingCostModel(curves.even()), curves_(curves), even_(even) {}
+        : DelegatingCostModel(curves.even()), curves_(curves), loads_(even) {}
 
-    bool per_micro_batch() const override { return draw_.has_value(); }
+    bool per_micro_batch() const override { return std::holds_alternative<DrawnLoads>(loads_); }
     ComputeCost compute(const Compute& action, Rank rank) const override {
         return drawn(beside().compute(action, rank), action, rank);
     }
@@ -52,13 +52,15 @@ public:
     Duration optimizer_step(Rank rank) const override;
 
 private:
+    struct DrawnLoads {
+        Draw draw;
+        std::optional<Rank> spared;
+    };
     ComputeCost drawn(ComputeCost cost, const Work& work, Rank rank) const;
     double slow_down(Rank rank) const;
 
     const LoadCurves& curves_;
-    std::optional<Draw> draw_;  ///< unset where loads are even
-    EvenLoads even_;
-    std::optional<Rank> spared_;
+    std::variant<EvenLoads, DrawnLoads> loads_;
 };
 
 /// The costs of a step whose work is the mean of all drawn steps and whose loads are even:

@@ -73,7 +73,7 @@ class Json(SimulateTest):
         # Nine microbatches keep the inputs of four layers; one layer is made again.
         inputs = 9 * layers * 2 * tokens * hidden
         rows = 2 * 8 * tokens * hidden
-        again = (201_356 * tokens             # latent attention, tests/models/latent_test.cpp
+        again = (201_356 * tokens             # latent attention, tests/models/build/latent_test.cpp
                  + 2 * 2 * tokens * hidden    # the stream after it, and its norm
                  + 2 * 3 * 2048 * 8 * tokens  # gate, value and their product, of eight experts
                  + 2 * 3 * 2048 * tokens      # the same of the shared expert

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -8,7 +10,7 @@
 #include "models/graph/graph.h"
 #include "models/graph/operator_runs.h"
 
-/// What the steps of a stage's passes leave allocated.
+/// What the steps of a stage's passes leave allocated, and what its operators save.
 namespace debubble::models {
 
 /// Bytes that a forward leaves for its backward.
@@ -20,6 +22,18 @@ inline std::int64_t held_after_forward(const StageGraph& graph) {
         held += step.kind == Step::Kind::Allocate ? bytes : -bytes;
     }
     return held;
+}
+
+/// Bytes that operators with such a name save, each tensor once.
+inline std::int64_t saved(const StageGraph& graph, const std::set<std::string>& names) {
+    std::set<int> tensors;
+    for (const Operator& op : graph.operators)
+        for (const std::string& name : names)
+            if (op.name.find(name) != std::string::npos)
+                tensors.insert(op.saved.begin(), op.saved.end());
+    std::int64_t bytes = 0;
+    for (const int tensor : tensors) bytes += graph.tensors[tensor].bytes.count;
+    return bytes;
 }
 
 /// All passes together free each tensor as often as they allocate it.

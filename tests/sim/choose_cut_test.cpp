@@ -1,4 +1,4 @@
-#include "sim/choose_cut.h"
+#include "sim/choose.h"
 
 #include <algorithm>
 #include <numeric>
@@ -179,7 +179,7 @@ TEST(BalancedCut, OfASweepIsATwinOfTheUniformOneWhereItIsThat) {
     ASSERT_EQ(rows.size(), 3u);
     EXPECT_EQ(rows[0].figures, rows[2].figures);
     EXPECT_LE(rows[1].figure("step_time_s"), rows[0].figure("step_time_s"));
-    EXPECT_THAT(rows[1].plan, HasSubstr("; balanced is ["));
+    EXPECT_THAT(rows[1].plan.value(), HasSubstr("; balanced is ["));
 }
 
 }  // namespace

@@ -175,9 +175,10 @@ TEST(RecomputeAuto, StandsInTheRowsOfASweep) {
         "training: {recompute: auto}\n"
         "sweep: {cluster.gpu.memory: [80 GiB, 14 GiB]}\n",
         "auto.yaml", {});
-    EXPECT_THAT(evaluate(grid, 0).plan, testing::EndsWith("; auto chose none"));
+    EXPECT_THAT(evaluate(grid, 0).plan.value(), testing::EndsWith("; auto chose none"));
     const SweepRow row = evaluate(grid, 1);
-    const std::string chosen = row.plan.substr(row.plan.rfind("; auto chose ") + 13);
+    ASSERT_TRUE(row.plan);
+    const std::string chosen = row.plan->substr(row.plan->rfind("; auto chose ") + 13);
     EXPECT_THAT(chosen, HasSubstr("layers: "));
     const Scenario again =
         scenarios::read_scenario("gpt2-xl-1f1b", {{"training.recompute", chosen}});

@@ -11,9 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/overloaded.h"
-#include "trace/picture/describe.h"
 #include "trace/picture/document/exposed_bars.h"
 #include "trace/picture/labels.h"
+#include "trace/picture/wording.h"
 #include "trace/span_graph.h"
 
 namespace debubble::page {

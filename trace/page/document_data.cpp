@@ -39,11 +39,16 @@ Json device_json(const TimelineDocument& document, const Device& device) {
     for (const picture::Stream& stream : device.streams) streams.push_back(stream.name);
     Json stages = Json::array();
     for (const Stage stage : device.stages) stages.push_back(stage.index);
-    Json one{{"rank", device.rank.index},     {"name", words.name},
-             {"copies", words.copies},        {"idle", words.idle},
-             {"exposed", words.exposed},      {"memory", words.memory},
-             {"too_much", words.too_much},    {"stages", std::move(stages)},
-             {"streams", std::move(streams)}, {"parts", parts_json(device)}};
+    Json one{{"rank", device.rank.index},
+             {"name", words.name},
+             {"copies", words.copies.value_or("")},
+             {"idle", words.idle.value_or("")},
+             {"exposed", words.exposed.value_or("")},
+             {"memory", words.memory.value_or("")},
+             {"too_much", words.too_much},
+             {"stages", std::move(stages)},
+             {"streams", std::move(streams)},
+             {"parts", parts_json(device)}};
     if (device.peak != nullptr) one["peak"] = peak_json(document, device);
     return one;
 }

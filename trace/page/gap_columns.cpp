@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "trace/page/bar_columns.h"
-#include "trace/picture/document/ends_wait.h"
+#include "trace/picture/document/dependencies.h"
 
 /// The bubbles and exposed communication between the bars of a page, and the memory below them.
 namespace debubble::page {

@@ -1,4 +1,4 @@
-#include "trace/picture/describe.h"
+#include "trace/picture/wording.h"
 
 #include <string_view>
 

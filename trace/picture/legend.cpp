@@ -79,10 +79,10 @@ void add_title(Shapes& out, const Caption& caption, const Timeline& timeline, co
     double used = svg::text_width(title, size) * kNarrow + 24;
     if (const ChangeWords& change = timeline.change; !change.words.empty() && room - used > 100) {
         const std::string words = svg::shortened(change.words, room - used, view.letter());
-        const Rgb of_change = timeline.stale    ? ground.faint_text
-                              : change.good > 0 ? ground.better
-                              : change.good < 0 ? ground.warning
-                                                : ground.text;
+        const Rgb of_change = timeline.stale                      ? ground.faint_text
+                              : change.verdict == Verdict::Better ? ground.better
+                              : change.verdict == Verdict::Worse  ? ground.warning
+                                                                  : ground.text;
         out.emplace_back(Text{
             {kHeadMargin + used, middle}, words, view.letter(), of_change, Anchor::Start, true});
         used += svg::text_width(words, view.letter()) + 16;

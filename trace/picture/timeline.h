@@ -26,10 +26,13 @@ struct Layer {
 /// One of the two documents of a comparison. A single document is A.
 enum class Side : std::uint8_t { A, B };
 
+/// Whether a change of a plan is for the better.
+enum class Verdict : std::uint8_t { Neither, Better, Worse };
+
 /// What the last change of a plan did, for the head of its picture.
 struct ChangeWords {
     std::string words;  ///< "step -7.3 %, bubble 33.1 -> 17.0 %, ..."
-    int good = 0;       ///< 1 for better, -1 for worse, 0 for neither
+    Verdict verdict{};
     friend bool operator==(const ChangeWords&, const ChangeWords&) = default;
 };
 

@@ -32,8 +32,8 @@ std::vector<std::string> parts_of(const std::string& words) {
 }
 
 /// Pipelines that draw their own loads are not alike.
-std::string copies_text(const TimelineDocument& document) {
-    if (document.copies <= 1) return "";
+std::optional<std::string> copies_text(const TimelineDocument& document) {
+    if (document.copies <= 1) return std::nullopt;
     const bool uneven =
         idle_by_cause(document.statistics)[static_cast<std::size_t>(BubbleCause::UnevenLoad)] >
         Duration{};

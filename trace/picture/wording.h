@@ -1,8 +1,10 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "schedule/action.h"
 #include "trace/picture/document/document.h"
 
 /// The texts of a timeline, in English, with numbers as in the reports.
@@ -29,11 +31,11 @@ std::string tip_of(const MemoryPeak& peak);
 
 /// The texts next to a row.
 struct GutterText {
-    std::string name;     ///< such as "rank 3"
-    std::string copies;   ///< "x16 identical", "1 of 16"; empty if there is one only
-    std::string idle;     ///< such as "idle 12.3 %"; empty if not known
-    std::string exposed;  ///< such as "exposed 12.3 %"; empty if there is nothing of it
-    std::string memory;   ///< such as "71.3/80.0 GiB" or "88.0/80.0 GiB OOM"; empty if not known
+    std::string name;                    ///< such as "rank 3"
+    std::optional<std::string> copies;   ///< "x16 identical", "1 of 16"; unset if there is one only
+    std::optional<std::string> idle;     ///< such as "idle 12.3 %", if known
+    std::optional<std::string> exposed;  ///< such as "exposed 12.3 %", if there is any
+    std::optional<std::string> memory;   ///< "71.3/80.0 GiB" or "88.0/80.0 GiB OOM", if known
     bool too_much = false;
 };
 GutterText gutter_text(const TimelineDocument& document, const Device& device);
@@ -44,5 +46,8 @@ struct Tick {
 };
 /// Ticks of an axis at 1, 2 or 5 times a power of ten, at least `least_distance` pixels apart.
 std::vector<Tick> ticks_of(const TimeAxis& axis, Instant origin, double least_distance);
+
+/// An action in words, such as "forward of stage 2, microbatch 3".
+std::string describe(const Action& action);
 
 }  // namespace debubble::picture

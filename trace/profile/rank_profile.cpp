@@ -43,8 +43,9 @@ void tell_exchanges_apart(RankProfile& profile) {
     for (std::size_t i = 0; i < profile.kernels.size(); ++i) {
         DeviceSpan& kernel = profile.kernels[i];
         if (kernel.kernel_class != KernelClass::PointToPoint) continue;
-        const std::string& noted = profile.notes[kernel.note].collective;
-        const std::string_view words = noted.empty() ? launched_in(profile, kernel) : noted;
+        const std::optional<std::string>& noted = profile.notes[kernel.note].collective;
+        const std::string_view words =
+            noted ? std::string_view(*noted) : launched_in(profile, kernel);
         if (holds(words, "all_to_all") || holds(words, "alltoall")) {
             kernel.kernel_class = KernelClass::Dispatch;
             exchanging.insert(kernel.stream);

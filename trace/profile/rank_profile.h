@@ -74,8 +74,8 @@ struct HostSpan {
 
 /// The recorded properties of the collective that a kernel belongs to.
 struct CollectiveNote {
-    std::string collective;  ///< "_reduce_scatter_base"; empty if not recorded
-    std::string group;       ///< description of its process group
+    std::optional<std::string> collective;  ///< "_reduce_scatter_base", if recorded
+    std::string group;                      ///< description of its process group
     std::int64_t in_elements = 0;
     std::int64_t out_elements = 0;
     int group_size = 0;

@@ -21,7 +21,7 @@ namespace debubble::exec::local {
 /// n-th collective.
 struct MeetingKey {
     int group = 0;
-    std::int32_t kind = -1;  ///< kind of the message; -1 for a collective
+    std::optional<std::int32_t> kind = {};  ///< of the message; unset for a collective
     std::int32_t tag = 0;
     int from = 0;  ///< global ranks of a message's two ends
     int to = 0;

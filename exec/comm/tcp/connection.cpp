@@ -60,7 +60,7 @@ void Connection::abandon() {
         events_.push_back({peer_, Moved{move.ticket, false}});
     for (const auto& [id, move] : std::exchange(in_moves_, {}))
         events_.push_back({peer_, Moved{move.ticket, false}});
-    in_.target = {};
+    in_.target.reset();
 }
 
 bool Connection::next_outgoing() {
@@ -139,8 +139,8 @@ bool Connection::receive_some(std::size_t& received) {
         const std::size_t at = in_.got - sizeof(Frame), left = in_.frame.size - at;
         if (in_.frame.kind == Frame::Kind::Message) {
             target = asio::buffer(in_.message.data() + at, left);
-        } else if (!in_.target.empty()) {
-            target = asio::buffer(in_.target.data() + at, left);
+        } else if (in_.target) {
+            target = asio::buffer(in_.target->data() + at, left);
         } else {
             scrap_.resize(64 << 10);
             target = asio::buffer(scrap_.data(), std::min(left, scrap_.size()));

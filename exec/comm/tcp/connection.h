@@ -86,7 +86,8 @@ private:
         Frame frame;
         std::size_t got = 0;  ///< bytes of frame and body that are read
         std::vector<std::byte> message;
-        std::span<std::byte> target;  ///< memory for the chunk; empty if it is no longer wanted
+        /// Memory for the chunk, while it is wanted.
+        std::optional<std::span<std::byte>> target;
     };
 
     bool next_outgoing();

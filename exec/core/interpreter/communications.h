@@ -5,6 +5,7 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "exec/core/arena.h"
 #include "exec/core/communicator/communicator.h"
@@ -53,7 +54,7 @@ private:
     struct UnderWay {
         End end;
         Bytes bytes;
-        ArenaTensor buffer;  ///< empty if lent
+        std::optional<ArenaTensor> buffer;  ///< unset if lent
         std::shared_ptr<Request> request;
     };
     static Channel channel_to(Rank peer, const Message& message) {

@@ -25,20 +25,20 @@ void Messages::put(const Message& message, ArenaTensor tensor) {
 
 void Messages::receive(const Recv& recv, ArenaTensor buffer) {
     UnderWay<Recv> coming{recv, Bytes{buffer.view().bytes()}, std::move(buffer), nullptr};
-    coming.request = pipeline_.receive(channel_to(recv.from, recv.message), bytes_of(coming.buffer),
-                                       to_text(Action{recv}));
+    coming.request = pipeline_.receive(channel_to(recv.from, recv.message),
+                                       bytes_of(*coming.buffer), to_text(Action{recv}));
     if (log_ != nullptr) log_->receives.push_back(recv);
     coming_.insert_or_assign(recv.message, std::move(coming));
 }
 
 void Messages::send(const Send& send) {
     UnderWay<Send> going{send, {}, take(send.message), nullptr};
-    going.bytes = Bytes{going.buffer.view().bytes()};
-    going.request = pipeline_.send(channel_to(send.to, send.message), bytes_of(going.buffer),
+    going.bytes = Bytes{going.buffer->view().bytes()};
+    going.request = pipeline_.send(channel_to(send.to, send.message), bytes_of(*going.buffer),
                                    to_text(Action{send}));
     if (log_ != nullptr) log_->actions.emplace_back(send);
     if (lender_ != nullptr)
-        lender_->lend(std::move(going.buffer),
+        lender_->lend(*std::exchange(going.buffer, std::nullopt),
                       [request = going.request] { return request->done(); });
     going_.push_back(std::move(going));
 }
@@ -48,7 +48,7 @@ void Messages::await(const Message& message) {
     if (coming == coming_.end()) return;
     const Interval when = coming->second.request->wait(within(patience_));
     recorder_.span(coming->second.end, when, coming->second.bytes);
-    put(message, std::move(coming->second.buffer));
+    put(message, std::move(*coming->second.buffer));
     coming_.erase(coming);
 }
 

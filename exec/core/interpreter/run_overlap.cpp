@@ -1,4 +1,4 @@
-#include "exec/core/interpreter/run_overlap.h"
+#include "exec/core/interpreter/run_step.h"
 
 #include <algorithm>
 #include <array>

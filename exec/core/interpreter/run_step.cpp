@@ -10,7 +10,6 @@
 
 #include "base/check.h"
 #include "exec/core/interpreter/communications.h"
-#include "exec/core/interpreter/run_overlap.h"
 #include "schedule/dependencies.h"
 
 namespace debubble::exec {

@@ -22,7 +22,7 @@ using Handle = void*;                   ///< ncclComm_t
 /// NCCL's answer about a communicator, or to a call.
 struct Answer {
     bool in_progress = false;  ///< the caller asks again (Calls::state)
-    std::string error;         ///< empty if there is none
+    std::optional<std::string> error = {};
 };
 
 /// The purpose of a communicator: messages from one rank to another; collectives of a group that

@@ -153,8 +153,8 @@ void Job::await_acceptance(Handle communicator, Answer answer, const std::string
         if (failure_) return;
         answer = calls_->state(communicator);
     }
-    if (!answer.error.empty()) {
-        const std::string sentence = fmt::format("NCCL cannot start {}: {}", what, answer.error);
+    if (answer.error) {
+        const std::string sentence = fmt::format("NCCL cannot start {}: {}", what, *answer.error);
         fail(sentence);
         throw WorldError(sentence);
     }
@@ -247,9 +247,9 @@ void Job::take_note_of(LaneRecord& lane) {
 std::optional<std::string> Job::trouble() {
     for (Handle communicator : communicators_) {
         const Answer answer = calls_->state(communicator);
-        if (!answer.error.empty())
-            return fmt::format("NCCL reports on rank {}: {}; {}", host_.global_rank(), answer.error,
-                               lanes_text());
+        if (answer.error)
+            return fmt::format("NCCL reports on rank {}: {}; {}", host_.global_rank(),
+                               *answer.error, lanes_text());
     }
     std::optional<std::string> stalled;
     for (auto& [number, lane] : records_) {
@@ -271,7 +271,7 @@ std::string Job::lanes_text() const {
         if (lane.open.empty()) continue;
         streams.push_back(fmt::format("stream {}: last issued {}, last completed {}", number,
                                       lane.open.back().description,
-                                      lane.completed.empty() ? "nothing" : lane.completed));
+                                      lane.completed.value_or("nothing")));
     }
     return streams.empty() ? "all that was issued is done"
                            : fmt::format("{}", fmt::join(streams, "; "));

@@ -89,7 +89,7 @@ private:
     };
     struct LaneRecord {
         std::list<Asked> open;
-        std::string completed;  ///< the last completed one; empty: none yet
+        std::optional<std::string> completed;  ///< the last one, once there is one
     };
     using Lock = std::unique_lock<std::mutex>;
 

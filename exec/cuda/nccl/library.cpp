@@ -52,7 +52,7 @@ ncclComm_t comm_of(Handle handle) {
 
 Answer answer_of(ncclResult_t result, Handle handle) {
     if (result == ncclSuccess) return {};
-    if (result == ncclInProgress) return {true, ""};
+    if (result == ncclInProgress) return {.in_progress = true};
     const char* detail = handle != nullptr ? ncclGetLastError(comm_of(handle)) : nullptr;
     std::string error = ncclGetErrorString(result);
     if (detail != nullptr && *detail != 0) error += fmt::format(" ({})", detail);
@@ -225,7 +225,7 @@ public:
             std::this_thread::sleep_for(1ms);
             answer = state(handle);
         }
-        if (answer.in_progress || !answer.error.empty()) return abort({&handle, 1});
+        if (answer.in_progress || answer.error) return abort({&handle, 1});
         ncclCommDestroy(comm_of(handle));
     }
     /// Each abort has a thread: ncclCommAbort tells the kernels of one communicator to leave, then

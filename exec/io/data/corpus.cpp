@@ -62,7 +62,7 @@ std::vector<fs::path> places_of(const Reading& reading) {
     };
     const std::string identity = reading.identity();
     const std::string anywhere = name(fs::absolute(corpus.path).string() + " " + identity);
-    if (!corpus.cache.empty()) return {corpus.cache / anywhere};
+    if (corpus.cache) return {*corpus.cache / anywhere};
 
     std::vector<fs::path> places{corpus.path.parent_path() / name(identity)};
     const char* const chosen = std::getenv("XDG_CACHE_HOME");

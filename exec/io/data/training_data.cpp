@@ -26,7 +26,7 @@ struct TokenReading {
     std::optional<std::int32_t> end_of_text;
     bool pack = true;
     TokenRules rules;
-    std::string cache;
+    std::optional<std::filesystem::path> cache;
 };
 
 std::int32_t token_of(std::int64_t token, const char* key, std::int64_t vocab) {
@@ -44,7 +44,7 @@ TokenReading token_reading(CorpusKind kind, const scenarios::Scenario& scenario)
     rules.seq_length = scenario.training.seq_length;
     rules.vocab = scenario.model.vocab;
     rules.ignore_index = data.ignore_index;
-    reading.cache = data.cache;
+    if (!data.cache.empty()) reading.cache = data.cache;
     reading.pack = data.pack;
 
     const std::string& file = data.tokenizer;

@@ -35,9 +35,9 @@ enum class CorpusKind { Tokens, Text, JsonLines };
 struct Corpus {
     CorpusKind kind = CorpusKind::Text;
     std::filesystem::path path;
-    /// The folder in which tokens are kept. Empty: next to the corpus, or where that cannot be
+    /// The folder in which tokens are kept. Unset: next to the corpus, or where that cannot be
     /// written, in debubble's folder of $XDG_CACHE_HOME (~/.cache).
-    std::filesystem::path cache = {};
+    std::optional<std::filesystem::path> cache = {};
     /// The token after each document of JSON lines. Unset: the tokenizer's own.
     std::optional<std::int32_t> end_of_text = {};
 };

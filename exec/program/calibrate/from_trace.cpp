@@ -110,7 +110,7 @@ private:
         notes_.push_back(fmt::format(
             "the ranks of this run wait for their messages ({:.0f} % of these have a compute of "
             "their sender beside them): predict it with --set {}",
-            100 * host_.sends_beside_computes, set_));
+            100 * host_.sends_beside_computes, *set_));
     }
 
     void operators() {
@@ -258,7 +258,7 @@ private:
     KindsOfTrace measured_times_;
     bool own_;  ///< whether debubble's executor ran the steps, as it does on processors
     Measured measured_;
-    std::string set_;
+    std::optional<std::string> set_;
     std::vector<std::string> notes_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ struct FromTrace {
     scenarios::Cluster cluster;
     double traced_step_s = 0;     ///< the mean of the trace's typical steps
     double predicted_step_s = 0;  ///< of the same job by the new figures
-    /// What a scenario has to set for that prediction, KEY=VALUE; empty for nothing.
-    std::string set;
+    /// What a scenario has to set for that prediction, KEY=VALUE, if anything.
+    std::optional<std::string> set;
     std::vector<std::string> notes;
 };
 

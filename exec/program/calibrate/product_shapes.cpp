@@ -68,9 +68,9 @@ enum class Stored { AsIs, Transposed, Unknown };
 /// How the last two dimensions lie in memory.
 Stored stored(const OperatorInput& matrix) {
     const std::size_t rank = matrix.dims.size();
-    if (rank < 2 || matrix.strides.size() != rank) return Stored::Unknown;
-    const std::int64_t across = matrix.strides[rank - 1];
-    const std::int64_t down = matrix.strides[rank - 2];
+    if (rank < 2 || !matrix.strides) return Stored::Unknown;
+    const std::int64_t across = matrix.strides->at(rank - 1);
+    const std::int64_t down = matrix.strides->at(rank - 2);
     if (across == 1 && down >= matrix.dims[rank - 1]) return Stored::AsIs;
     if (down == 1 && across >= matrix.dims[rank - 2]) return Stored::Transposed;
     return across == 1 ? Stored::AsIs : Stored::Unknown;
@@ -189,10 +189,10 @@ OperatorShape summed(const Arguments& in) {
     if (!out.dims.empty()) result.type = plain_type(out.type);
     const auto sizes = product_sizes(in[1], in[2]);
     const std::vector<std::int64_t>& sum = in[0].dims;
-    const std::vector<std::int64_t>& steps = in[0].strides;
+    const auto& steps = in[0].strides;
     const bool whole = sizes && sum.size() == in[1].dims.size() && sizes->m > 1 &&
                        sum[sum.size() - 2] == sizes->m && sum.back() == sizes->n;
-    const bool repeated = !steps.empty() && std::ranges::find(steps, 0) != steps.end();
+    const bool repeated = steps && std::ranges::find(*steps, 0) != steps->end();
     result.accumulates = whole && !repeated && !is_zero(beta.value);
     return gemm(in[1], in[2], plain_type(in[1].type), result);
 }
@@ -201,7 +201,8 @@ OperatorShape summed(const Arguments& in) {
 OperatorShape linear(const Arguments& in) {
     if (in[0].dims.empty() || in[1].dims.size() != 2)
         return product_missing("sizes that do not fit together");
-    OperatorInput x{{1, in[0].dims.back()}, {in[0].dims.back(), 1}, in[0].type, ""};
+    OperatorInput x{
+        {1, in[0].dims.back()}, std::vector<std::int64_t>{in[0].dims.back(), 1}, in[0].type, ""};
     for (const std::int64_t size : std::vector(in[0].dims.begin(), in[0].dims.end() - 1)) {
         if (size < 1 || x.dims[0] > std::numeric_limits<std::int32_t>::max() ||
             size > std::numeric_limits<std::int32_t>::max())
@@ -210,7 +211,7 @@ OperatorShape linear(const Arguments& in) {
     }
     OperatorInput weight = in[1];
     std::ranges::reverse(weight.dims);
-    std::ranges::reverse(weight.strides);
+    if (weight.strides) std::ranges::reverse(*weight.strides);
     return gemm(x, weight, plain_type(x.type), {});
 }
 

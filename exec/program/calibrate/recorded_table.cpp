@@ -46,9 +46,9 @@ double total(const std::vector<double>& seconds) {
 class Collected {
 public:
     void add(const RecordedKernels& rank) {
-        const std::string device = !rank.device.empty() ? rank.device
-                                   : rank.on_device     ? "a device without a name"
-                                                        : "a processor";
+        const std::string device = rank.device      ? *rank.device
+                                   : rank.on_device ? "a device without a name"
+                                                    : "a processor";
         for (const OperatorRuns& runs : rank.operators) {
             const OperatorShape shape = table_shape(runs);
             const auto count = static_cast<std::int64_t>(runs.lengths.size());

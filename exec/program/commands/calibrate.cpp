@@ -88,7 +88,8 @@ Trace read_run_of(const scenarios::Scenario& scenario, const std::vector<std::st
     const scenarios::Plan plan = plan_of(scenario);
     profile::RunOptions options;
     options.program = plan.program;
-    for (const models::StageContent& stage : plan.stages) options.layers.push_back(stage.layers);
+    options.layers.emplace();
+    for (const models::StageContent& stage : plan.stages) options.layers->push_back(stage.layers);
     return profile::read_run(files, options).trace;
 }
 
@@ -184,7 +185,7 @@ ExitStatus carry_out_from_files(const CalibrateArguments& args) {
     if (!samples.empty()) fmt::print("{}\n", collective_words(samples));
     fmt::print("wrote {}; debubble simulate {} --set cluster={}{}\n", args.out,
                args.scenarios.front(), args.out,
-               traced && !traced->set.empty() ? " --set " + traced->set : "");
+               traced && traced->set ? " --set " + *traced->set : "");
     return ExitStatus::Done;
 }
 

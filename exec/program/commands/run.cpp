@@ -141,7 +141,7 @@ std::string choose_transport(RunArguments& args, const ProcessPlace& place) {
     const GpuTransport found =
         transport_between({ranks, CudaModule::load().gpus(), why_no_nccl()}, request.comm);
     if (found.process_per_rank) request.comm = "nccl";
-    return found.note;
+    return found.note.value_or("");
 }
 
 /// Starts the ranks, if this run needs more processes. Unset if it does not.

@@ -42,7 +42,7 @@ RouterMetrics LayerLoads::step(RankJob& rank, std::chrono::nanoseconds patience)
         ->wait(within(patience));
     ++steps_;
     for (std::size_t layer = 0; layer < loads.size(); ++layer) {
-        sums_[layer] += loads[layer];
+        if (loads[layer] > 0) sums_[layer] = sums_[layer].value_or(0) + loads[layer];
         largest_[layer] = std::max(largest_[layer], loads[layer]);
     }
     const double scale = rank.training().outcome().loss_scale;
@@ -52,8 +52,8 @@ RouterMetrics LayerLoads::step(RankJob& rank, std::chrono::nanoseconds patience)
 std::vector<LayerLoad> LayerLoads::of_layers() const {
     std::vector<LayerLoad> layers;
     for (std::size_t layer = 0; layer < sums_.size(); ++layer)
-        if (sums_[layer] > 0)
-            layers.push_back({static_cast<int>(layer), sums_[layer] / static_cast<double>(steps_),
+        if (sums_[layer])
+            layers.push_back({static_cast<int>(layer), *sums_[layer] / static_cast<double>(steps_),
                               largest_[layer]});
     return layers;
 }

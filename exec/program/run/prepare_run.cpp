@@ -209,8 +209,11 @@ RunJob prepare_run(const RunRequest& request, const ProcessPlace& place) {
                     : peak_of_processor(asked, job.threads);
     job.place = place;
     job.cuda = cuda;
-    if (prices) job.planned = planned_memory(job.scenario, &job.plan);
-    if (!cuda && place.size == 1) check_memory(job.planned, asked.parallel, available_memory());
+    if (prices)
+        if (std::vector<Bytes> planned = planned_memory(job.scenario, &job.plan); !planned.empty())
+            job.planned = std::move(planned);
+    if (!cuda && place.size == 1 && job.planned)
+        check_memory(*job.planned, asked.parallel, available_memory());
     return job;
 }
 

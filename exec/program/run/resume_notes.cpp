@@ -47,7 +47,7 @@ std::optional<std::string> note_on_data(const RunJob& job, const Checkpoint& fro
     const auto before = setting(from.manifest.settings, kDataOfRun);
     if (!before || *before == job.train_data) return {};
     return fmt::format("{} was trained on different data: on {}, and this run has {}",
-                       from.folder.string(), *before, job.train_data);
+                       from.folder.string(), *before, job.train_data.value_or(""));
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ RunFacts facts_of(const RunJob& job) {
     RunFacts facts = scenario_facts(job.scenario, job.options);
     facts.push_back({"the content of the stages", partition_of(job.plan)});
     facts.push_back({"the program", shown(job.program_hash)});
-    facts.push_back({"the training data", job.train_data});
+    facts.push_back({"the training data", job.train_data.value_or("")});
     facts.push_back(
         {"the evaluation data", job.data.eval ? data_in_words(*job.data.eval) : "none"});
     facts.push_back({"training.data.ignore_index", std::to_string(job.data.ignore_index)});

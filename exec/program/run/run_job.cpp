@@ -22,7 +22,7 @@ std::vector<int> RunJob::layers_of_stages() const {
 
 Bytes RunJob::planned_of(int rank) const {
     const auto pipeline = static_cast<std::size_t>(grid.place_of(rank).pipeline);
-    return pipeline < planned.size() ? planned[pipeline] : Bytes{};
+    return planned && pipeline < planned->size() ? (*planned)[pipeline] : Bytes{};
 }
 
 double RunJob::cores_per_thread() const {

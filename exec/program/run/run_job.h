@@ -63,9 +63,10 @@ struct RunJob {
     PeakRate peak = {};          ///< peak rate of a rank; unset for a GPU
     ProcessPlace place = {};     ///< place of this process; a single process has all ranks
     std::optional<CudaModule> cuda = {};
-    std::vector<Bytes> planned = {};  ///< predicted peak bytes by pipeline rank; empty: not known
-    /// Result of data_in_words; empty if it is neither compared nor saved.
-    std::string train_data = {};
+    /// Predicted peak bytes by pipeline rank, if known.
+    std::optional<std::vector<Bytes>> planned = {};
+    /// Result of data_in_words, if it is compared or saved.
+    std::optional<std::string> train_data = {};
     /// True if the cut into stages is rank 0's, which predicts it (parallel.partition: balanced).
     bool takes_cut = false;
 

@@ -28,7 +28,8 @@ std::string broadcast(Communicator& world, std::string text, std::chrono::nanose
 std::string plan_text(const RunJob& job) {
     const Program& program = job.plan.program;
     nlohmann::json memory = nlohmann::json::array();
-    for (const Bytes bytes : job.planned) memory.push_back(bytes.count);
+    if (job.planned)
+        for (const Bytes bytes : *job.planned) memory.push_back(bytes.count);
     return nlohmann::json{{"name", program.name},
                           {"placement", write_placement(program.placement)},
                           {"csv", write_csv(program)},
@@ -39,8 +40,11 @@ std::string plan_text(const RunJob& job) {
 
 void adopt_plan(const std::string& text, RunJob& job) {
     const nlohmann::json plan = nlohmann::json::parse(text);
-    job.planned.clear();
-    for (const auto& bytes : plan["planned"]) job.planned.push_back(Bytes{bytes});
+    job.planned.reset();
+    for (const auto& bytes : plan["planned"]) {
+        if (!job.planned) job.planned.emplace();
+        job.planned->push_back(Bytes{bytes});
+    }
     if (job.takes_cut) {
         job.scenario.parallel.partition = scenarios::Partition::Explicit;
         job.scenario.parallel.layers_per_stage = plan["layers"].get<std::vector<int>>();

@@ -123,10 +123,11 @@ public:
     void save(std::int64_t steps) {
         if (!rank_.training().weights_are_finite())
             fail_together(diverged("it has produced weights that are not finite"));
-        last_checkpoint_ = save_checkpoint(
-            {job_.scenario, job_.options, job_.program_hash, job_.data.train, job_.train_data,
-             steps, metrics_.lr, job_.request.patience, job_.layers_of_stages()},
-            rank_.state(), world_);
+        last_checkpoint_ =
+            save_checkpoint({job_.scenario, job_.options, job_.program_hash, job_.data.train,
+                             job_.train_data.value_or(""), steps, metrics_.lr,
+                             job_.request.patience, job_.layers_of_stages()},
+                            rank_.state(), world_);
     }
 
     /// Evaluates; a collective over all ranks. It leaves nothing in the training.
@@ -271,24 +272,27 @@ double median_seconds(const std::vector<StepMetrics>& steps) {
     return *middle;
 }
 
+TraceHeader header_of(const RunJob& job, const RankRun::MedianStep& step) {
+    return {.source = TraceSource::Executed,
+            .scenario = job.scenario.name,
+            .program_hash = job.program_hash,
+            .tensor = job.grid.tensor,
+            .context = job.grid.context,
+            .data = job.grid.data,
+            .pipeline = job.grid.pipeline,
+            .folded = job.grid.replicas() == 1,
+            // Its own length, not the median of all steps, of which only the last ones were kept.
+            .step_time = from_seconds(step.seconds),
+            .copies_block = !job.cuda,
+            .reductions_block = job.scenario.parallel.shares_gradients(),
+            .clock_error = step.records.clock_error,
+            .cores_per_thread = job.cores_per_thread()};
+}
+
 void finish_trace(const RunJob& job, RankRun::MedianStep step, RunOutcome& outcome) {
     outcome.trace = trace_of(std::move(step.records.records));
-    TraceHeader& header = outcome.trace.header;
-    header.source = TraceSource::Executed;
-    header.scenario = job.scenario.name;
-    header.program_hash = job.program_hash;
-    header.tensor = job.grid.tensor;
-    header.context = job.grid.context;
-    header.data = job.grid.data;
-    header.pipeline = job.grid.pipeline;
-    header.folded = job.grid.replicas() == 1;
-    header.copies_block = !job.cuda;
-    header.reductions_block = job.scenario.parallel.shares_gradients();
-    // Its own length, not the median of all steps, of which only the last ones were kept.
-    header.step_time = from_seconds(step.seconds);
+    outcome.trace.header = header_of(job, step);
     outcome.trace.program = job.plan.program;
-    header.clock_error = step.records.clock_error;
-    header.cores_per_thread = job.cores_per_thread();
     outcome.disorder = executed_in_order(job.plan.program, outcome.trace);
 }
 

@@ -117,8 +117,8 @@ public:
 private:
     Communicator& world_;
     bool sequence_parallel_;
-    std::vector<double> sums_;     ///< of loads over the steps, by layer; 0: it has no experts
-    std::vector<double> largest_;  ///< by layer
+    std::vector<std::optional<double>> sums_;  ///< of loads over the steps, by layer with experts
+    std::vector<double> largest_;              ///< by layer
     std::int64_t steps_ = 0;
 };
 

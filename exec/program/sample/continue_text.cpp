@@ -31,7 +31,7 @@ std::vector<std::int32_t> prompt_tokens(std::string_view prompt, const NetworkTo
 void continue_text(LanguageModel& model, std::vector<std::int32_t> text, const Continuation& how,
                    const std::function<void(std::int32_t)>& tell) {
     const std::int64_t entries =
-        how.entries > 0 ? std::min(how.entries, model.vocab()) : model.vocab();
+        how.entries ? std::min(*how.entries, model.vocab()) : model.vocab();
     for (std::int64_t i = 0; i < how.tokens; ++i) {
         const auto logits = model.logits(text).first(static_cast<std::size_t>(entries));
         const std::int32_t token =

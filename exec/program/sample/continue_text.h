@@ -33,8 +33,8 @@ struct Continuation {
     std::int64_t tokens = 100;  ///< most tokens to add
     Sampling sampling;
     std::optional<std::int32_t> end_of_text;  ///< ends the text, and is not reported
-    /// Tokens of the vocabulary that may be chosen; 0: all.
-    std::int64_t entries = 0;
+    /// Tokens of the vocabulary that may be chosen; unset: all.
+    std::optional<std::int64_t> entries;
 };
 
 /// The prompt's tokens; an empty prompt means the start of a document. Throws InputError if the

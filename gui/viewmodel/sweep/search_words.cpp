@@ -1,4 +1,4 @@
-#include "gui/viewmodel/sweep/search_words.h"
+#include "gui/viewmodel/sweep/sweep_run.h"
 
 #include <vector>
 

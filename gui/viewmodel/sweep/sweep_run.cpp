@@ -93,7 +93,7 @@ void SweepRun::add(const sim::SweepRow& row, bool found) {
     rows_.push_back(row);
     // The column is one of the table and not of the file.
     rows_.back().pareto.reset();
-    rows_.back().twin_of.clear();
+    rows_.back().twin_of.reset();
     ++done_;
     if (found) ++found_;
 }

@@ -234,7 +234,7 @@ std::vector<Detail> details_of_step(const Scene& scene, const Row& row) {
         if (device == nullptr) continue;
         const GutterText text = gutter_text(*scene.layer(side).document, *device);
         details.push_back({scene.comparison ? side == Side::A ? "A" : "B" : "", device->name});
-        if (!text.memory.empty()) details.push_back({said("details", "memory"), text.memory});
+        if (text.memory) details.push_back({said("details", "memory"), *text.memory});
         std::ranges::move(details_of_step(*device), std::back_inserter(details));
     }
     return details;

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "gui/viewmodel/timeline/scene.h"
-#include "trace/picture/document/ends_wait.h"
+#include "trace/picture/document/dependencies.h"
 
 /// Navigation from bubble to bubble.
 namespace debubble::gui {

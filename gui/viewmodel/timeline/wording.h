@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "gui/viewmodel/timeline/document.h"
-#include "trace/picture/describe.h"
 #include "trace/picture/wording.h"
 
 /// The texts of a timeline, with numbers as in the reports.

@@ -40,9 +40,9 @@ std::string fitting(const sim::Prediction& before, const sim::Prediction& now) {
 
 class Summary {
 public:
-    void headline(std::string name) { rows_.push_back({std::move(name), {}, false, -1, {}}); }
+    void headline(std::string name) { rows_.push_back({std::move(name), {}, false, {}, {}}); }
     void row(std::string name, std::string value, bool bad = false, std::string more = {}) {
-        rows_.push_back({std::move(name), std::move(value), bad, -1, std::move(more)});
+        rows_.push_back({std::move(name), std::move(value), bad, {}, std::move(more)});
     }
     void share(std::string name, Duration part, Duration whole) {
         const double of = whole > Duration{} ? seconds(part) / seconds(whole) : 0;

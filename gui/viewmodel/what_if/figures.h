@@ -22,9 +22,9 @@ Bytes worst_peak(const sim::Prediction& prediction);
 struct SummaryRow {
     std::string name;
     std::string value;
-    bool bad = false;       ///< whether it exceeds the limit
-    double share = -1;      ///< share of the step, 0 to 1, drawn as a bar; below 0: no bar
-    std::string more = {};  ///< the value with where it comes from, for who asks
+    bool bad = false;                  ///< whether it exceeds the limit
+    std::optional<double> share = {};  ///< share of the step, 0 to 1, drawn as a bar
+    std::string more = {};             ///< the value with where it comes from, for who asks
 };
 
 /// The network of a plan: its parameters, those of one token, and its kinds of layers.

@@ -55,7 +55,7 @@ std::string without_layer(const std::string& name) {
 
 HeldRow row_of(const sim::HeldTensor& tensor) {
     HeldRow row;
-    row.name = tensor.tensor;
+    row.name = tensor.tensor.value_or("");
     row.bytes = tensor.bytes;
     if (tensor.born) {
         const picture::Subject subject = picture::subject_of(*tensor.born);

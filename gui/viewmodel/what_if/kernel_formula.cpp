@@ -1,4 +1,4 @@
-#include "gui/viewmodel/what_if/kernel_formula.h"
+#include "gui/viewmodel/what_if/pass_cost.h"
 
 #include <algorithm>
 #include <optional>

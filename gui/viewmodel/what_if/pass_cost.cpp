@@ -6,7 +6,6 @@
 
 #include "base/overloaded.h"
 #include "gui/viewmodel/timeline/words.h"
-#include "gui/viewmodel/what_if/kernel_formula.h"
 #include "scenarios/plan/plan.h"
 #include "sim/cost/physical_models.h"
 #include "sim/cost/schedule_prices.h"

@@ -4,8 +4,11 @@
 #include <vector>
 
 #include "gui/viewmodel/timeline/wording.h"
+#include "scenarios/cluster/cluster.h"
 #include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
+#include "sim/cost/price_part.h"
+#include "sim/engine/cost_model.h"
 
 /// The parts of an action's time in the cost model.
 namespace debubble::gui {
@@ -33,5 +36,12 @@ PassCost pass_cost(const scenarios::Scenario& scenario, const Program& program,
 /// Empty for actions without a cost. Takes some milliseconds.
 std::vector<Detail> details_of_cost(const scenarios::Scenario& scenario, const Program& program,
                                     const Action& action, Rank rank);
+
+/// The formula that gives the time of one of a part's kernels.
+std::vector<Detail> formula_of(const sim::PricePart& part, const scenarios::Gpu& gpu);
+
+/// The formula of a message, or of a collective between passes: latency + bytes / bandwidth.
+std::vector<Detail> words_of_flow(const sim::CostModel& costs, const Placement& placement,
+                                  const Action& action, Rank rank);
 
 }  // namespace debubble::gui

@@ -16,7 +16,7 @@
 #include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/units.h"
-#include "gui/viewmodel/sweep/search_words.h"
+#include "gui/viewmodel/sweep/sweep_run.h"
 #include "gui/widgets/colours.h"
 #include "gui/widgets/sweep/scatter_view.h"
 #include "gui/widgets/sweep/sweep_model.h"

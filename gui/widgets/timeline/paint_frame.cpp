@@ -13,10 +13,9 @@
 #include "gui/viewmodel/timeline/overlays.h"
 #include "gui/widgets/timeline/geometry.h"
 #include "gui/widgets/timeline/raster_painter.h"
-#include "gui/widgets/timeline/shape_painter.h"
 #include "trace/picture/shapes/page_shapes.h"
 #include "trace/picture/shapes/row_shapes.h"
-#include "trace/picture/shapes/svg_painter.h"
+#include "trace/picture/shapes/svg.h"
 
 namespace debubble::gui {
 namespace {

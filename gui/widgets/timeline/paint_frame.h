@@ -3,8 +3,11 @@
 #include <string>
 
 #include <QImage>
+#include <QPainter>
 
+#include "gui/viewmodel/timeline/document.h"
 #include "gui/widgets/timeline/look.h"
+#include "trace/picture/shapes.h"
 
 namespace debubble::gui {
 
@@ -19,5 +22,8 @@ void paint_page(QPainter& painter, QSize size, const Scene& scene, const ViewSta
 
 /// The same as the text of an SVG file.
 std::string svg_of(QSize size, const Scene& scene, const ViewState& state, Look& look);
+
+/// Translates shapes for QPainter, whose font gives the family of all texts.
+void paint_sheets(QPainter& painter, const Sheets& sheets);
 
 }  // namespace debubble::gui

@@ -1,4 +1,4 @@
-#include "gui/widgets/timeline/shape_painter.h"
+#include "gui/widgets/timeline/paint_frame.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,3 @@
-#include "gui/widgets/timeline/timeline_accessible.h"
 
 #include <map>
 

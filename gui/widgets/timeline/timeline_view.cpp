@@ -69,8 +69,8 @@ void TimelineView::set_comparison(Document a, Document b, std::shared_ptr<const 
     show_again();
 }
 
-void TimelineView::set_change(const QString& words, int good) {
-    scene_.change = {words.toStdString(), good};
+void TimelineView::set_change(const QString& words, Verdict verdict) {
+    scene_.change = {words.toStdString(), verdict};
     viewport()->update();
 }
 

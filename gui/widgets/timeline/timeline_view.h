@@ -45,8 +45,8 @@ public:
     /// Shows A above B on one axis. `pairing` pairs these two.
     void set_comparison(Document a, Document b, std::shared_ptr<const Pairing> pairing);
 
-    /// What the last change did, for the head; `good` is 1 for better, -1 for worse.
-    void set_change(const QString& words, int good);
+    /// What the last change did, for the head.
+    void set_change(const QString& words, Verdict verdict);
     /// Pales everything while the plan that is shown is not the one that is asked for.
     void set_stale(bool stale);
     /// Highlights the spans of a part of the bill and pales the rest; without spans, shows all in
@@ -199,5 +199,9 @@ private:
     QElapsedTimer played_at_;                                        ///< time of the previous frame
     std::unique_ptr<LatestWins<ColourQuestion, Colours>> colourer_;  ///< last, since it calls back
 };
+
+/// Lets screen readers find the ranks of a timeline as children of it, each with its name and where
+/// its step goes, and after them the selection in words. Called once, before a timeline is made.
+void make_timelines_accessible();
 
 }  // namespace debubble::gui

@@ -102,7 +102,7 @@ void SummaryPanel::show_rows(const std::vector<SummaryRow>& rows) {
             item->setFirstColumnSpanned(true);
         }
         if (row.bad) item->setForeground(1, warning_colour(palette()));
-        if (row.share >= 0) item->setData(1, kShare, row.share);
+        if (row.share) item->setData(1, kShare, *row.share);
         if (row.name.empty()) {
             item->setText(0, QString::fromStdString(row.value));
             item->setToolTip(0, QString::fromStdString(row.value));

@@ -29,7 +29,7 @@ public:
 
     void show(const Screen& screen) override {
         const ChangeWords change = change_of(screen);
-        panel_->show_delta(QString::fromStdString(change.words), change.good);
+        panel_->show_delta(QString::fromStdString(change.words), change.verdict);
     }
     void show_answer(const Answer& answer) override {
         panel_->show_fields(answer.fields);

@@ -189,12 +189,13 @@ void WhatIfPanel::show_complaints(const std::map<std::string, QString>& complain
     complaints_ = complaints;
 }
 
-void WhatIfPanel::show_delta(const QString& line, int good) {
+void WhatIfPanel::show_delta(const QString& line, picture::Verdict verdict) {
     delta_->setText(line);
     delta_->setVisible(!line.isEmpty());
     QPalette palette = delta_->palette();
-    palette.setColor(QPalette::WindowText, good > 0 ? good_colour(this->palette())
-                                           : good < 0
+    palette.setColor(QPalette::WindowText, verdict == picture::Verdict::Better
+                                               ? good_colour(this->palette())
+                                           : verdict == picture::Verdict::Worse
                                                ? warning_colour(this->palette())
                                                : this->palette().color(QPalette::WindowText));
     delta_->setPalette(palette);

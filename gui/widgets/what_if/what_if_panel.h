@@ -7,6 +7,7 @@
 #include <QScrollArea>
 
 #include "gui/viewmodel/what_if/field.h"
+#include "trace/picture/timeline.h"
 
 class QComboBox;
 class QFormLayout;
@@ -32,9 +33,8 @@ public:
     const std::vector<Field>& fields() const { return fields_; }
     /// Shows sentences by the key of their field, and none at other fields.
     void show_complaints(const std::map<std::string, QString>& complaints);
-    /// Shows a line such as "step -7.3 %, ..."; `good` is 1 for better, -1 for worse, 0 for
-    /// neither.
-    void show_delta(const QString& line, int good);
+    /// Shows a line such as "step -7.3 %, ...".
+    void show_delta(const QString& line, picture::Verdict verdict);
 
 Q_SIGNALS:
     void changed(const QString& key, const QString& value);

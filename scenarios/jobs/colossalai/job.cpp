@@ -23,10 +23,10 @@ constexpr std::string_view kPlugins[] = {"HybridParallelPlugin", "MoeHybridParal
 /// Adds literal arguments of a call as settings; others are known only when the script runs.
 void add_literals(const PythonCall& call, Settings& settings, const std::string& before = {}) {
     for (const PythonArgument& argument : call.arguments) {
-        if (argument.name.empty()) continue;
+        if (!argument.name) continue;
         const bool known = argument.value != nullptr;
         if (known && argument.value->is(Node::Kind::Null)) continue;
-        settings.add({before + argument.name, argument.name,
+        settings.add({before + *argument.name, *argument.name,
                       known ? argument.value : text::make_scalar(argument.written, argument.place),
                       argument.place, known});
     }
@@ -42,7 +42,7 @@ void add_pairs(const JobText& text, Settings& settings) {
     for (const PythonCall& one : python_calls(call)) {
         if (one.name != "_") continue;
         for (PythonArgument argument : one.arguments) {
-            if (argument.name.empty()) continue;
+            if (!argument.name) continue;
             const int column = argument.place.column - 3;
             int line = 1;
             int start = 0;
@@ -53,7 +53,7 @@ void add_pairs(const JobText& text, Settings& settings) {
                 }
             const text::SourcePosition place{source, line, column - start + 1};
             const bool known = argument.value != nullptr;
-            settings.add({argument.name, argument.name,
+            settings.add({*argument.name, *argument.name,
                           text::make_scalar(known && argument.value->is(Node::Kind::Scalar)
                                                 ? argument.value->scalar
                                                 : argument.written,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "scenarios/jobs/read/formats.h"
 #include "scenarios/jobs/read/reading.h"
 
@@ -40,7 +42,7 @@ struct MegatronCut {
     int zero_stage = 0;
     bool fsdp2 = false;
     std::int64_t layers = 0;
-    std::int64_t micro_batches = 0;  ///< of a replica's step; 0: not known
+    std::optional<std::int64_t> micro_batches;  ///< of a replica's step, if known
 };
 MegatronCut read_megatron_cut(Reading& job, const MegatronDialect& dialect);
 void read_megatron_stages(Reading& job, MegatronCut& cut);

@@ -100,8 +100,9 @@ void rules_of_cut(Rules& rules) {
 }
 
 /// Groups of microbatches, of which the scenario knows the pipeline's own size alone.
-void rules_of_groups(Rules& rules, const MegatronCut& cut, std::int64_t batches) {
+void rules_of_groups(Rules& rules, const MegatronCut& cut) {
     if (cut.chunks < 2 || cut.pipeline < 2) return;
+    const std::int64_t batches = cut.micro_batches.value_or(0);  // none break no rule
     for (const char* name : {"microbatch_group_size_per_vp_stage",
                              "microbatch_group_size_per_virtual_pipeline_stage"}) {
         const std::optional<double> size = number_of(rules.word(name));
@@ -275,7 +276,7 @@ void note_megatron_refusals(Reading& job, const MegatronDialect& dialect, const 
     if (is_megatron_deepspeed(job.in)) return;
     Rules rules(job, dialect.is_bridge);
     rules_of_cut(rules);
-    rules_of_groups(rules, cut, cut.micro_batches);
+    rules_of_groups(rules, cut);
     rules_of_batches(rules);
     rules_of_experts(rules);
     rules_of_recompute(rules);

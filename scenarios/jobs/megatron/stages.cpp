@@ -216,7 +216,7 @@ void settle_megatron_groups(Reading& job, const MegatronCut& cut) {
     if (!in.has(name)) name = "microbatch_group_size_per_virtual_pipeline_stage";
     const auto together = in.whole(name, 1, kMost);
     if (!together || *together == cut.pipeline || cut.chunks == 1) return;
-    const std::int64_t batches = cut.micro_batches;
+    const std::int64_t batches = cut.micro_batches.value_or(0);
     // PyTorch's rounds are as many as whole groups of the ranks, and share the microbatches.
     const std::int64_t rounds = std::max<std::int64_t>(batches / cut.pipeline, 1);
     const bool same = batches > 0 && batches % rounds == 0 && batches / rounds == *together;

@@ -109,7 +109,9 @@ void read_batches(Reading& job, const MegatronDialect& dialect, MegatronCut& cut
         job.set("training.micro_batch", *micro, in.find("micro_batch_size"));
     const std::int64_t taken = job.given_whole("training.micro_batch").value_or(micro.value_or(0));
     const std::int64_t step = job.given_whole("training.global_batch").value_or(global.value_or(0));
-    if (taken > 0 && cut.data) cut.micro_batches = step / (taken * *cut.data);
+    if (taken > 0 && cut.data)
+        if (const std::int64_t batches = step / (taken * *cut.data); batches > 0)
+            cut.micro_batches = batches;
     settle_megatron_groups(job, cut);
     const std::int64_t share = micro.value_or(1) * cut.data.value_or(1);
     if (global && micro && cut.data && *global % share != 0 && from != nullptr &&

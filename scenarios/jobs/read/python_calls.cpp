@@ -175,12 +175,13 @@ private:
         PythonArgument argument;
         argument.place = place(at_);
         const std::size_t begin = at_;
-        while (names_letter(here())) argument.name += text()[at_++];
+        std::string name;
+        while (names_letter(here())) name += text()[at_++];
         blanks();
-        if (argument.name.empty() || here() != '=' || here(1) == '=') {
-            argument.name.clear();
+        if (name.empty() || here() != '=' || here(1) == '=') {
             at_ = begin;
         } else {
+            argument.name = std::move(name);
             ++at_;
             blanks();
         }
@@ -257,7 +258,8 @@ private:
 }  // namespace
 
 const PythonArgument* PythonCall::find(std::string_view argument) const {
-    const auto found = std::ranges::find(arguments, argument, &PythonArgument::name);
+    const auto found = std::ranges::find_if(
+        arguments, [&](const PythonArgument& one) { return one.name == argument; });
     return found == arguments.end() ? nullptr : &*found;
 }
 

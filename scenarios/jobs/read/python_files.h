@@ -15,7 +15,7 @@ namespace debubble::jobs {
 // Calls in a Python file, of which literal arguments are read. Nothing is executed.
 
 struct PythonArgument {
-    std::string name;  ///< empty for an argument by position
+    std::optional<std::string> name;  ///< unset for an argument by position
     /// A scalar or a list of literals; null if it is another expression.
     text::NodePtr value;
     text::SourcePosition place;

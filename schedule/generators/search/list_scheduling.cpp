@@ -133,9 +133,9 @@ private:
 
     bool has_room(int rank, int chunk) const {
         const ScheduledRank& state = ranks_[rank];
-        const int limit = policy_->live_limits.empty()
-                              ? problem_.live_limit(rank)
-                              : std::min(problem_.live_limit(rank), policy_->live_limits[rank]);
+        const int limit = policy_->live_limits
+                              ? std::min(problem_.live_limit(rank), (*policy_->live_limits)[rank])
+                              : problem_.live_limit(rank);
         if (state.live > limit - problem_.parts) return false;
         if (policy_->choice == Choice::Fixed || chunk + 1 == problem_.chunks()) return true;
         return state.live <= limit - 2 * problem_.parts || state.forwards[1] > state.freed[1];

@@ -22,8 +22,8 @@ struct ListPolicy {
     int look_ahead = 0;                             ///< for Block: units that a pass may run out of
                                                     ///< order
     const std::vector<StepOrder>* order = nullptr;  ///< for Fixed: every F and I, and no W
-    std::vector<int> live_limits = {};              ///< parts per rank, below the problem's; may
-                                                    ///< be empty
+    /// Parts per rank, where they are below the problem's.
+    std::optional<std::vector<int>> live_limits = {};
 
     /// A weight pass runs where nothing else can, if this share of it fits before the next known
     /// input arrives; 0 means always.

@@ -35,8 +35,9 @@ void say_even_loads(const Grid& grid) {
 
 /// The key `nodes` of --nodes.
 std::vector<scenarios::SweepKey> swept_nodes(const GridArguments& arguments) {
-    if (arguments.nodes.empty()) return {};
-    return scenarios::parse_sweep(fmt::format("sweep: {{nodes: [{}]}}", arguments.nodes), "--nodes")
+    if (!arguments.nodes) return {};
+    return scenarios::parse_sweep(fmt::format("sweep: {{nodes: [{}]}}", *arguments.nodes),
+                                  "--nodes")
         .keys;
 }
 
@@ -55,6 +56,13 @@ void anchor(Grid& grid, const GridArguments& arguments) {
                                   : "");
 }
 
+/// Sets an option's value; an empty one, as of a shell's unset variable, is none.
+auto unless_empty(std::optional<std::string>& value) {
+    return [&value](const std::string& given) {
+        if (!given.empty()) value = given;
+    };
+}
+
 }  // namespace
 
 void add_grid_arguments(CLI::App& verb, GridArguments& arguments) {
@@ -64,8 +72,8 @@ void add_grid_arguments(CLI::App& verb, GridArguments& arguments) {
             "key=value for every point, as parallel.tensor=4; key=null is the key's default")
         ->allow_extra_args(false);
     add_tokens_option(verb, arguments.tokens);
-    verb.add_option(
-            "--nodes", arguments.nodes,
+    verb.add_option_function<std::string>(
+            "--nodes", unless_empty(arguments.nodes),
             "numbers of nodes to sweep over, as 512,1024,2048, in addition to the grid's keys")
         ->type_name("LIST");
     verb.add_option("-j,--jobs", arguments.jobs, "threads (default: one per core)")
@@ -77,7 +85,8 @@ void add_grid_arguments(CLI::App& verb, GridArguments& arguments) {
                     "simulate --help`): corrects every plan of the grid; may be repeated")
         ->type_name("FILE")
         ->allow_extra_args(false);
-    verb.add_option("--by", arguments.by, "also the best plan for each value of this swept key")
+    verb.add_option_function<std::string>("--by", unless_empty(arguments.by),
+                                          "also the best plan for each value of this swept key")
         ->type_name("KEY");
 }
 
@@ -87,24 +96,25 @@ std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>&
     return overrides;
 }
 
-void add_tokens_option(CLI::App& verb, std::string& tokens) {
-    verb.add_option("--tokens", tokens,
-                    "tokens of the whole training, as 15T: also its days, cost and energy "
-                    "(training.tokens, in place of steps and epochs)")
+void add_tokens_option(CLI::App& verb, std::optional<std::string>& tokens) {
+    verb.add_option_function<std::string>(
+            "--tokens", unless_empty(tokens),
+            "tokens of the whole training, as 15T: also its days, cost and energy "
+            "(training.tokens, in place of steps and epochs)")
         ->type_name("COUNT");
 }
 
 std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>& texts,
-                                                 const std::string& tokens) {
+                                                 const std::optional<std::string>& tokens) {
     std::vector<scenarios::Override> overrides = parse_overrides(texts);
-    if (tokens.empty()) return overrides;
+    if (!tokens) return overrides;
     for (const auto& [key, value] : overrides)
         for (const char* other : {"training.steps", "training.epochs", "training.tokens"})
             if (key == other && value != "null")
                 throw InputError(fmt::format("--tokens and --set {}: give only one", other));
     for (const char* other : {"training.steps", "training.epochs"})
         overrides.emplace_back(other, "null");
-    overrides.emplace_back("training.tokens", tokens);
+    overrides.emplace_back("training.tokens", *tokens);
     return overrides;
 }
 
@@ -114,7 +124,7 @@ namespace {
 Grid with_arguments(Grid grid, const GridArguments& arguments) {
     grid.any_schedule = arguments.any_schedule;
     grid.basis.emplace("--any-schedule", arguments.any_schedule ? "given" : "not given");
-    if (!arguments.by.empty()) (void)place_of_swept_key(grid, arguments.by);  // may be misspelt
+    if (arguments.by) (void)place_of_swept_key(grid, *arguments.by);  // may be misspelt
     say_even_loads(grid);
     if (arguments.anchors.empty())
         leave_uncorrected(grid);
@@ -134,8 +144,7 @@ Grid read_grid(const GridArguments& arguments) {
 ReadGrid read_or_make_grid(const GridArguments& arguments) {
     const std::string file = scenarios::find_scenario(arguments.scenario).string();
     const std::string text = read_file(file);
-    if (!arguments.nodes.empty() || has_grid(text, file))
-        return {read_grid(arguments), std::nullopt};
+    if (arguments.nodes || has_grid(text, file)) return {read_grid(arguments), std::nullopt};
     MadeGrid made = made_grid(text, file, parse_overrides(arguments.set, arguments.tokens));
     return {with_arguments(std::move(made.grid), arguments), std::move(made.left_out)};
 }

@@ -21,12 +21,12 @@ namespace debubble::sim {
 struct GridArguments {
     std::string scenario;
     std::vector<std::string> set;
-    int jobs = 0;
+    std::optional<int> jobs;  ///< number of threads; unset: one per core
     bool any_schedule = false;
     std::vector<std::string> anchors;
-    std::string by;      ///< a swept key; empty: none
-    std::string tokens;  ///< training.tokens of every point; empty: as in the scenario
-    std::string nodes;   ///< values of the swept key `nodes`, separated by commas; empty: none
+    std::optional<std::string> by;      ///< a swept key
+    std::optional<std::string> tokens;  ///< training.tokens of every point; else the scenario's
+    std::optional<std::string> nodes;   ///< values of the swept key `nodes`, separated by commas
 };
 
 void add_grid_arguments(CLI::App& verb, GridArguments& arguments);
@@ -40,9 +40,9 @@ struct ReadGrid {
 ReadGrid read_or_make_grid(const GridArguments& arguments);
 
 /// The override that `--tokens` stands for; nothing if it was not given.
-void add_tokens_option(CLI::App& verb, std::string& tokens);
+void add_tokens_option(CLI::App& verb, std::optional<std::string>& tokens);
 std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>& texts,
-                                                 const std::string& tokens);
+                                                 const std::optional<std::string>& tokens);
 std::vector<scenarios::Override> parse_overrides(const std::vector<std::string>& texts);
 
 /// A line for each row: swept keys, throughput, and the figures that distinguish plans: bubble,

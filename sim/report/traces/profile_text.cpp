@@ -71,7 +71,7 @@ private:
             fmt::format("  clocks: {} us ahead of the first, by both ends of {} messages and "
                         "norms, of which 95 % then lie within {}",
                         words, run_.clocks.matched, text::time_text(run_.clocks.error)));
-        if (!run_.clocks.drift.empty()) drift();
+        if (run_.clocks.drift) drift();
     }
 
     void drift() {

@@ -9,22 +9,25 @@ namespace debubble::exec {
 namespace {
 
 TEST(NoGpu, IsSaidWithItsReason) {
-    EXPECT_EQ(cuda::sentence_of({0, 13000, "cudaErrorInsufficientDriver", "insufficient"}),
+    EXPECT_EQ(cuda::sentence_of(
+                  {{}, 13000, cuda::NoGpu::Error{"cudaErrorInsufficientDriver", "insufficient"}}),
               "there is no GPU for CUDA to use: no NVIDIA driver is installed");
-    check_has(cuda::sentence_of({13000, 13000, "", ""}), "the driver shows none");
-    EXPECT_EQ(cuda::sentence_of({13000, 13000, "cudaErrorNoDevice", "no device is detected"}),
+    check_has(cuda::sentence_of({13000, 13000, {}}), "the driver shows none");
+    EXPECT_EQ(cuda::sentence_of(
+                  {13000, 13000, cuda::NoGpu::Error{"cudaErrorNoDevice", "no device is detected"}}),
               "there is no GPU for CUDA to use: cudaErrorNoDevice (no device is detected)");
 }
 
 TEST(NoGpu, OfADriverThatIsTooOldNamesBothVersions) {
-    const std::string old =
-        cuda::sentence_of({12040, 13000, "cudaErrorInsufficientDriver", "insufficient"});
+    const std::string old = cuda::sentence_of(
+        {12040, 13000, cuda::NoGpu::Error{"cudaErrorInsufficientDriver", "insufficient"}});
     check_has(old, "cudaErrorInsufficientDriver");
     check_has(old, "the driver is for CUDA 12.4");
     check_has(old, "built with CUDA 13.0");
     check_has(old, "pack.sh --cuda12");
-    const std::string newer =
-        cuda::sentence_of({13010, 12040, "cudaErrorSystemNotReady", "system not yet initialized"});
+    const std::string newer = cuda::sentence_of(
+        {13010, 12040,
+         cuda::NoGpu::Error{"cudaErrorSystemNotReady", "system not yet initialized"}});
     check_has(newer, "fabric manager");
     EXPECT_EQ(newer.find("--cuda12"), std::string::npos) << newer;
 }

@@ -12,7 +12,8 @@ const std::string kDetour = "tensors between GPUs are staged through the host's 
 TEST(GpuTransport, RanksOnSeveralGpusAreProcessesOverNccl) {
     for (const int gpus : {2, 4, 8})
         for (int ranks = 2; ranks <= gpus; ++ranks)
-            EXPECT_EQ(transport_between({ranks, gpus, {}}, "auto"), (GpuTransport{true, ""}))
+            EXPECT_EQ(transport_between({ranks, gpus, {}}, "auto"),
+                      (GpuTransport{true, std::nullopt}))
                 << ranks << " on " << gpus;
 }
 
@@ -33,8 +34,8 @@ TEST(GpuTransport, TheDetourThroughTheHostIsNeverSilent) {
               "8 ranks share 2 GPUs, and NCCL needs one GPU for each rank; " + kDetour);
     const GpuTransport asked = transport_between({2, 8, {}}, "local");
     EXPECT_FALSE(asked.process_per_rank);
-    check_has(asked.note, "with --comm local the 2 ranks are threads");
-    check_has(asked.note, kDetour);
+    check_has(asked.note.value(), "with --comm local the 2 ranks are threads");
+    check_has(asked.note.value(), kDetour);
     for (const char* comm : {"mpi", "tcp"}) {
         check_has(note_of_staging(comm, true), kDetour);
         EXPECT_EQ(note_of_staging(comm, false), "");

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 
 #include "gui/viewmodel/sweep/plot_range.h"
-#include "gui/viewmodel/sweep/search_words.h"
 #include "gui/viewmodel/sweep/sweep_run.h"
 #include "gui/viewmodel/sweep/sweep_table.h"
 #include "gui/viewmodel/what_if/answer.h"

@@ -233,7 +233,7 @@ TEST(Summary, shares_of_the_step_add_up) {
     double sum = 0;
     for (const SummaryRow& row :
          summary_of(answer.plan->prediction, answer.plan->document->statistics, {}))
-        sum += std::max(row.share, 0.0);
+        sum += row.share.value_or(0);
     EXPECT_NEAR(sum, 1, 1e-9);
 }
 

@@ -5,16 +5,12 @@
 #include <fmt/format.h>
 #include <QAction>
 #include <QDialog>
-#include <QDir>
 #include <QDragEnterEvent>
 #include <QDropEvent>
-#include <QFileInfo>
 #include <QFontInfo>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMimeData>
-#include <QPlainTextEdit>
-#include <QSpinBox>
 #include <QTest>
 #include <QToolButton>
 #include <QTreeWidget>
@@ -22,9 +18,7 @@
 #include "base/file.h"
 #include "gui/viewmodel/export.h"
 #include "gui/widgets/colours.h"
-#include "gui/widgets/run/run_panel.h"
 #include "tests/gui/widgets/window.h"
-#include "tests/support/source_folder.h"
 
 namespace debubble::gui {
 namespace {
@@ -168,32 +162,6 @@ TEST_F(Window, opens_what_is_dropped_on_it) {
     EXPECT_GT(shown().document->trace.spans.size(), 0);
 }
 
-TEST_F(Window, exports_the_timeline_in_every_format) {
-    ASSERT_TRUE(opens({"gpt2-xl-zb-v"}));
-    const std::pair<const char*, std::string> starts[]{{"a.svg", "<"},
-                                                       {"a.png", "\x89PNG"},
-                                                       {"a.pdf", "%PDF"},
-                                                       {"a.csv", "rank,"},
-                                                       {"a.json", "{"}};
-    for (const auto& [name, start] : starts) {
-        const QString file = folder.filePath(name);
-        window->export_to(file);
-        EXPECT_TRUE(read_file(file.toStdString()).starts_with(start)) << name;
-    }
-    window->export_to(folder.filePath("a.bmp"));
-    EXPECT_TRUE(window->message().contains(".svg"));
-    // A film takes a while, and is one at a time.
-    QSignalSpy filmed(window.get(), &MainWindow::filmed);
-    const QString film = folder.filePath("a.gif");
-    window->export_to(film);
-    window->export_to(folder.filePath("b.gif"));
-    EXPECT_TRUE(window->message().contains("wait"));
-    ASSERT_TRUE(!filmed.isEmpty() || filmed.wait(kDeadline));
-    EXPECT_TRUE(read_file(film.toStdString()).starts_with("GIF89a"));
-    EXPECT_TRUE(window->message().contains(film));
-    EXPECT_FALSE(QFileInfo::exists(folder.filePath("b.gif")));
-}
-
 TEST_F(Window, a_trace_over_a_plan_has_no_ghost_and_undo_waits_until_the_plan_is_back) {
     const QString trace = folder.filePath("a.json");
     write_file(trace.toStdString(), exported(read_exhibit("gpt2-xl", {}), ExportFormat::Json));
@@ -237,21 +205,6 @@ TEST_F(Window, the_place_of_a_mistake_in_a_trace_is_not_looked_for_in_the_scenar
     EXPECT_TRUE(offers_place());
 }
 
-TEST_F(Window, a_comparison_is_exported_with_both_of_its_traces) {
-    ASSERT_TRUE(opens({"gpt2-xl-1f1b"}));
-    ASSERT_TRUE(settles_after([&] { choose("schedule", "zb-h1"); }));
-    ASSERT_TRUE(settles_after([&] { window->compare_plans(); }));
-    const QString svg = folder.filePath("both.svg");
-    window->export_to(svg);
-    const std::string picture = read_file(svg.toStdString());
-    const Scene& scene = window->findChild<TimelineView*>()->scene();
-    const std::string a = scene.main.document->caption.title;
-    const std::string b = scene.other.document->caption.title;
-    EXPECT_NE(a, b) << "steps of two schedules take different times";
-    EXPECT_NE(picture.find("A: " + a), std::string::npos) << a;
-    EXPECT_NE(picture.find("B: " + b), std::string::npos) << b;
-}
-
 TEST_F(Window, a_scenario_that_is_impossible_shows_nothing_of_the_one_before) {
     ASSERT_TRUE(opens({"gpt2-xl"}));
     const QString file = folder.filePath("broken.yaml");
@@ -287,7 +240,6 @@ TEST_F(Window, finds_a_command_by_some_of_its_letters) {
     EXPECT_EQ(field("schedule")->currentText(), "1f1b");
 }
 
-/// The time itself is the machine's affair: it is printed, and in docs/benchmarks.md.
 TEST_F(Window, shows_what_a_bubble_waits_for_by_commands_that_the_list_has) {
     ASSERT_TRUE(opens({"gpt2-xl-1f1b"}));
     auto* rows = part<QTreeWidget>("details-rows");
@@ -308,6 +260,7 @@ TEST_F(Window, shows_what_a_bubble_waits_for_by_commands_that_the_list_has) {
     EXPECT_EQ(rows->topLevelItem(0)->text(0), "bubble");
 }
 
+/// The time itself is the machine's affair: it is printed, and in docs/benchmarks.md.
 TEST_F(Window, a_plan_of_gpt3_is_painted_after_the_last_key) {
     ASSERT_TRUE(opens({"gpt3-175b"}));
     auto* timeline = window->findChild<TimelineView*>();
@@ -334,74 +287,6 @@ TEST_F(Window, a_plan_of_gpt3_is_painted_after_the_last_key) {
 TEST_F(Window, fits_a_screen_of_1440_by_900) {
     EXPECT_LE(window->minimumSizeHint().width(), 1424);
     EXPECT_LE(window->minimumSizeHint().height(), 852);
-}
-
-TEST_F(Window, a_page_of_pdf_holds_shapes_and_text_and_a_picture_is_wide) {
-    ASSERT_TRUE(opens({"gpt2-xl-zb-h1"}));
-    const QString pdf = folder.filePath("plan.pdf");
-    window->export_to(pdf);
-    // A few bars as shapes take no image; those of a zoomed-out long plan would.
-    EXPECT_EQ(read_file(pdf.toStdString()).find("/Subtype /Image"), std::string::npos);
-    const QString png = folder.filePath("plan.png");
-    window->export_to(png);
-    EXPECT_EQ(QImage(png).width(), 2 * 1920);
-}
-
-TEST_F(Window, a_run_is_watched_and_compared_with_its_prediction) {
-    const std::string programs = QCoreApplication::applicationDirPath().toStdString();
-    for (const char* program : {"/debubble", "/debubble-exec"})
-        if (!std::filesystem::exists(programs + program))
-            GTEST_SKIP() << programs << program << " is not built";
-    const QString plan = folder.filePath("plan.yaml");
-    write_file(plan.toStdString(),
-               "include: two-rank-gpt\ntraining: {seq_length: 64, checkpoint: {dir: " +
-                   folder.filePath("mine").toStdString() + "}, data: {text: " +
-                   (source_folder() / "scenarios/data/tales.txt").string() + "}}\n");
-    ASSERT_TRUE(opens({plan}));
-    ASSERT_TRUE(settles_after([&] { choose("schedule", "gpipe"); }));  // not what the file says
-    auto* run = window->findChild<RunPanel*>();
-    part<QSpinBox>("run-steps")->setValue(3);
-    part<QLineEdit>("run-folder")->setText(folder.filePath("runs"));
-    QSignalSpy failed(run, &RunPanel::failed);
-    QSignalSpy settled(window.get(), &MainWindow::settled);
-    window->execute();
-    ASSERT_TRUE(
-        QTest::qWaitFor([&] { return !settled.isEmpty() || !failed.isEmpty(); }, 2 * kDeadline))
-        << part<QPlainTextEdit>("run-log")->toPlainText().toStdString();
-    ASSERT_TRUE(failed.isEmpty()) << failed[0][0].toString().toStdString();
-    EXPECT_EQ(run->steps().size(), 3);
-    EXPECT_FALSE(QFileInfo::exists(folder.filePath("mine"))) << "where a real training saves";
-    const auto runs =
-        QDir(folder.filePath("runs")).entryInfoList(QDir::Dirs | QDir::NoDotAndDotDot);
-    ASSERT_EQ(runs.size(), 1);
-    EXPECT_TRUE(QFileInfo::exists(runs[0].filePath() + "/checkpoints"));
-    const Scene& scene = window->findChild<TimelineView*>()->scene();
-    EXPECT_TRUE(scene.comparison);
-    EXPECT_EQ(scene.main.document->trace.header.source, TraceSource::Simulated);
-    EXPECT_EQ(scene.other.document->trace.header.source, TraceSource::Executed);
-    EXPECT_EQ(scene.main.document->trace.header.program_hash,
-              scene.other.document->trace.header.program_hash);
-    EXPECT_TRUE(part<QPlainTextEdit>("compare-text")->toPlainText().contains("executed"));
-}
-
-TEST_F(Window, a_run_that_cannot_be_says_why_in_the_strip) {
-    if (!std::filesystem::exists(QCoreApplication::applicationDirPath().toStdString() +
-                                 "/debubble"))
-        GTEST_SKIP() << "debubble is not built";
-    ASSERT_TRUE(opens({"two-rank-gpt"}));  // it names no data
-    QSignalSpy failed(window->findChild<RunPanel*>(), &RunPanel::failed);
-    window->execute();
-    ASSERT_TRUE(!failed.isEmpty() || failed.wait(kDeadline));
-    EXPECT_TRUE(window->message().contains("error: ")) << window->message().toStdString();
-}
-
-TEST_F(Window, a_launch_command_that_is_not_there_is_named) {
-    ASSERT_TRUE(opens({"two-rank-gpt"}));
-    part<QLineEdit>("run-launch")->setText("no-such-launcher -n 2");
-    QSignalSpy failed(window->findChild<RunPanel*>(), &RunPanel::failed);
-    window->execute();
-    ASSERT_TRUE(!failed.isEmpty() || failed.wait(kDeadline));
-    EXPECT_TRUE(window->message().contains("no-such-launcher"));
 }
 
 TEST_F(Window, everything_that_takes_keys_has_a_name_for_who_cannot_see_it) {

@@ -13,7 +13,7 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kSmall =
+constexpr const char* kSmallJob =
     "--num-layers 16 --hidden-size 1024 --num-attention-heads 16 --seq-length 2048 "
     "--max-position-embeddings 2048 --micro-batch-size 2 --global-batch-size 64 --bf16 "
     "--tensor-model-parallel-size 2 --pipeline-model-parallel-size 4 ";
@@ -25,14 +25,14 @@ Imported script(const std::string& text) {
 }
 
 Imported flags(const std::string& more) {
-    return script("torchrun pretrain_gpt.py " + std::string(kSmall) + more + "\n");
+    return script("torchrun pretrain_gpt.py " + std::string(kSmallJob) + more + "\n");
 }
 
 TEST(StringsOfArguments, AreCutAtTheirBlanksThoughAPartIsKnownOnlyInTheRun) {
     const Imported job = script(
         "DATA=$1\n"
         "ARGS=\" --data-path $DATA --vocab-file ${2}/vocab.json " +
-        std::string(kSmall) +
+        std::string(kSmallJob) +
         "\"\n"
         "GPUS=$(python -c 'import torch; print(torch.cuda.device_count())')\n"
         "cmd=\"torchrun --nproc_per_node $GPUS pretrain_gpt.py ${ARGS} --swiglu\"\n"
@@ -44,7 +44,7 @@ TEST(StringsOfArguments, AreCutAtTheirBlanksThoughAPartIsKnownOnlyInTheRun) {
 }
 
 TEST(StringsOfArguments, ThatComeFromOutsideAreNamed) {
-    const Imported job = script("torchrun pretrain_gpt.py " + std::string(kSmall) +
+    const Imported job = script("torchrun pretrain_gpt.py " + std::string(kSmallJob) +
                                 "--swiglu ${MOE_ARGS} --lr 1e-4 $MORE $@\n");
     EXPECT_THAT(job.notes,
                 Contains(HasSubstr("line 1: the value of $MOE_ARGS is known only when")));

@@ -178,7 +178,7 @@ TEST(Simulate, CopiesRunBesideTheComputesUnlessTheyBlock) {
     EXPECT_EQ(span_of(beside, "0F2", 0).end, at(30));
 
     SimulateOptions how;
-    how.copies_block = true;
+    how.header.copies_block = true;
     const Simulation between = simulate(program, SmallCluster(1), how);
     EXPECT_EQ(span_of(between, "0F1", 0).begin, at(10 + 50));
     EXPECT_EQ(span_of(between, "0RELOAD0", 0).begin, at(70));
@@ -197,7 +197,7 @@ TEST(Simulate, ReductionsRunBesideTheComputesUnlessTheyBlock) {
     EXPECT_LT(span_of(beside, "0F2", 0).begin, reduced);
 
     SimulateOptions how;
-    how.reductions_block = true;
+    how.header.reductions_block = true;
     const Simulation between = simulate(program, SmallCluster(1), how);
     EXPECT_EQ(span_of(between, "0F2", 0).begin, reduced);
     EXPECT_TRUE(between.trace.header.reductions_block);

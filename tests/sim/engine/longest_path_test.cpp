@@ -59,7 +59,7 @@ TEST_P(EveryGenerator, IsPlayedAlongItsLongestPathOnSharedStreams) {
         lowering.transport = transport;
         const Program program = lower(schedule, lowering);
         SimulateOptions how;
-        how.transport = transport;
+        how.header.transport = transport;
         const Trace trace = simulate(program, AbstractCostModel(costs, shape.slices), how).trace;
         Instant last{};
         for (const Span& span : trace.spans)

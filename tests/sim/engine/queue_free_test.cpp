@@ -87,7 +87,7 @@ TEST(QueueFree, PlaysRandomJobsAsTheQueueDoes) {
         try {
             const PricedPlan plan = price(scenario_of(job));
             SimulateOptions how;
-            how.transport = plan.plan.lowering.transport;
+            how.header.transport = plan.plan.lowering.transport;
             how.steps = 1 + i % 2;
             expect_both_ways_alike(plan.plan.program, *plan.costs, *plan.memory, how);
             ++(needs_no_queue(plan.plan.program, *plan.costs, how) ? without_queue : with_queue);

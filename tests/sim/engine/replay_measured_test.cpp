@@ -17,8 +17,8 @@ TEST(ReplayMeasured, GivesASimulatedTraceBackToTheNanosecond) {
              {std::pair(false, false), {true, false}, {false, true}}) {
             if (sends_block && !p.name.starts_with("1f1b p")) continue;  // many jam
             SimulateOptions how;
-            how.sends_block = sends_block;
-            how.copies_block = copies_block;
+            how.header.sends_block = sends_block;
+            how.header.copies_block = copies_block;
             how.steps = p.name.ends_with("ZeRO-2") ? 2 : 1;  // post-validated
             const Trace trace = simulate(p.program, DistinctCosts(), how).trace;
             const Trace replayed = replay_measured(p.program, trace);

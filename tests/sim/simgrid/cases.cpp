@@ -149,7 +149,7 @@ Case program_case(const std::string& name) {
     const auto memory = make_memory_model(prices);
     const bool blocks = scenarios::sends_block(scenario);
     SimulateOptions how;
-    how.sends_block = blocks;
+    how.header.sends_block = blocks;
     const TaskGraph graph = build_task_graph(plan.program, *costs, *memory, how);
 
     Case made;

@@ -1,4 +1,3 @@
-#include "trace/picture/document/ends_wait.h"
 
 #include <algorithm>
 

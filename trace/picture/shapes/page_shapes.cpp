@@ -167,17 +167,17 @@ private:
         text({kLeft, first}, words.name, ground.text, Anchor::Start,
              two ? kNameSize * view_.letter() : small);
         if (!two)
-            return text({right_, first}, words.too_much ? words.memory : words.idle, memory_ink,
-                        Anchor::End, small);
-        text({right_, first}, words.copies, ground.faint_text, Anchor::End);
+            return text({right_, first}, (words.too_much ? words.memory : words.idle).value_or(""),
+                        memory_ink, Anchor::End, small);
+        text({right_, first}, words.copies.value_or(""), ground.faint_text, Anchor::End);
         const bool three = height >= 4.4 * view_.letter();
-        const bool both = three && !words.exposed.empty();
-        text({kLeft, first + line()}, both ? words.idle + ", " + words.exposed : words.idle,
-             ground.faint_text, Anchor::Start);
+        std::string second = words.idle.value_or("");
+        if (three && words.exposed) second += ", " + *words.exposed;
+        text({kLeft, first + line()}, second, ground.faint_text, Anchor::Start);
         if (three)
-            text({kLeft, first + 2 * line()}, words.memory, memory_ink, Anchor::Start);
+            text({kLeft, first + 2 * line()}, words.memory.value_or(""), memory_ink, Anchor::Start);
         else
-            text({right_, first + line()}, words.memory, memory_ink, Anchor::End);
+            text({right_, first + line()}, words.memory.value_or(""), memory_ink, Anchor::End);
     }
 
     /// Draws the parts of the step, in a comparison for both sides: below the words of the row if

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "trace/picture/shapes/page_shapes.h"
-#include "trace/picture/shapes/svg_painter.h"
 #include "trace/picture/svg_text.h"
 
 namespace debubble {

@@ -7,6 +7,7 @@
 
 #include "trace/picture/document/link_table.h"
 #include "trace/picture/document/operators.h"
+#include "trace/picture/shapes.h"
 #include "trace/statistics.h"
 #include "trace/trace.h"
 
@@ -44,3 +45,12 @@ inline constexpr std::size_t kMergeAbove = 20'000;
 inline constexpr int kMostRows = 128;
 
 }  // namespace debubble
+
+namespace debubble::picture {
+
+/// Writes a picture as the text of an SVG file. `top` is the y at which it begins in the picture
+/// around it, if there is one.
+void write_svg(const Sheets& sheets, double width, double height, std::ostream& out,
+               double top = 0);
+
+}  // namespace debubble::picture

@@ -1,4 +1,4 @@
-#include "trace/picture/shapes/svg_painter.h"
+#include "trace/picture/shapes/svg.h"
 
 #include <algorithm>
 #include <array>

@@ -190,7 +190,7 @@ void KinetoEvents::arguments(sj::value& value, KinetoEvent& event) const {
         } else if (reads_inputs_ && key == "Concrete Inputs") {
             event.inputs.values = list(inner);
         } else if (key == "Collective name") {
-            event.note.collective = string(inner);
+            if (std::string name(string(inner)); !name.empty()) event.note.collective = name;
         } else if (key == "Process Group Description") {
             event.note.group = string(inner);
         } else if (key == "In msg nelems") {

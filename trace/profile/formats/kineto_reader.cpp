@@ -235,9 +235,9 @@ private:
     std::optional<std::int64_t> memory_device_;  ///< the first of a process's devices
     std::vector<std::int64_t> correlations_;     ///< of the kernels
     std::vector<std::pair<std::int64_t, std::int64_t>> launches_;  ///< correlation, begin
-    std::map<
-        std::tuple<std::string, std::string, std::int64_t, std::int64_t, int, std::string, int>,
-        std::uint32_t>
+    std::map<std::tuple<std::optional<std::string>, std::string, std::int64_t, std::int64_t, int,
+                        std::string, int>,
+             std::uint32_t>
         note_numbers_;
 };
 

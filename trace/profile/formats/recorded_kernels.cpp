@@ -40,7 +40,7 @@ public:
         out_.cut_off = walk_kineto(
             stream_, {[this](const std::string& key, std::string_view value) { head(key, value); },
                       [this](std::string_view value) { event(value); }});
-        const bool has_device = any_of_device_ || !out_.device.empty();
+        const bool has_device = any_of_device_ || out_.device;
         const OperatorTimes times = has_device
                                         ? kernel_times(spans_, kernels_, std::move(launches_))
                                         : innermost_times(spans_);
@@ -61,7 +61,8 @@ private:
             refuse_at(file_, stream_.value_offset(), fmt::format("'{}' is not valid JSON", key));
         if (!json.is_array() || json.empty() || !json.front().is_object()) return;
         const auto name = json.front().find("name");
-        if (name != json.front().end() && name->is_string()) out_.device = name->get<std::string>();
+        if (name != json.front().end() && name->is_string() && *name != "")
+            out_.device = name->get<std::string>();
     }
 
     void event(std::string_view text) {
@@ -153,8 +154,9 @@ private:
         std::vector<OperatorInput> out(dims.size());
         for (std::size_t i = 0; i < out.size(); ++i) {
             out[i].dims = sizes(dims[i]);
-            if (i < strides.size()) out[i].strides = sizes(strides[i]);
-            if (out[i].strides.size() != out[i].dims.size()) out[i].strides.clear();
+            if (i < strides.size())
+                if (auto written = sizes(strides[i]); written.size() == out[i].dims.size())
+                    out[i].strides = std::move(written);
             if (i < types.size() && types[i].is_string()) out[i].type = types[i].get<std::string>();
             if (i < values.size() && values[i].is_string())
                 out[i].value = values[i].get<std::string>();

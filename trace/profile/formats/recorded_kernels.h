@@ -16,9 +16,9 @@ namespace debubble::profile {
 /// written, a value; a list of tensors has neither.
 struct OperatorInput {
     std::vector<std::int64_t> dims;
-    std::vector<std::int64_t> strides;  ///< in elements; empty where they are not written
-    std::string type;                   ///< "c10::BFloat16", "Scalar"
-    std::string value;                  ///< "True", "0.5"
+    std::optional<std::vector<std::int64_t>> strides;  ///< in elements, if they are written
+    std::string type;                                  ///< "c10::BFloat16", "Scalar"
+    std::string value;                                 ///< "True", "0.5"
 };
 
 /// Runs of an operator with the same inputs.
@@ -32,7 +32,7 @@ struct OperatorRuns {
 
 struct RecordedKernels {
     std::string file;
-    std::string device;                   ///< its name; empty where it is not written
+    std::optional<std::string> device;    ///< its name, if it is written
     bool on_device = false;               ///< kernels are measured instead of operators
     std::vector<OperatorRuns> operators;  ///< in the order of their first event
     bool has_operators = false;           ///< of any kind

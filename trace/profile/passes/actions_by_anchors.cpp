@@ -189,8 +189,9 @@ private:
 
     void reductions(const DeviceSpan& kernel, std::int64_t last, const Item& optimizer, int step) {
         const CollectiveNote& note = notes_of(kernel);
-        const bool reduces = note.collective.find("reduce") != std::string::npos;
-        const bool gathers = note.collective.find("gather") != std::string::npos;
+        const std::string collective = note.collective.value_or("");
+        const bool reduces = collective.find("reduce") != std::string::npos;
+        const bool gathers = collective.find("gather") != std::string::npos;
         const bool of_data = note.group.find("DATA") != std::string::npos ||
                              note.group.find("dp") != std::string::npos;
         const std::int64_t bytes = bytes_of(note);

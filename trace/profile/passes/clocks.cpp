@@ -184,8 +184,8 @@ Clocks align_by_ends(std::size_t ranks, const std::vector<MatchedEnds>& matched)
 
 std::int64_t Clocks::moved(std::size_t rank, std::int64_t at) const {
     const std::int64_t by = ahead[rank];
-    if (drift.empty()) return at - by;
-    return at - by - std::llround(drift[rank] * static_cast<double>(at - by - drift_from));
+    if (!drift) return at - by;
+    return at - by - std::llround((*drift)[rank] * static_cast<double>(at - by - drift_from));
 }
 
 Clocks align_by_order(std::size_t ranks, const std::vector<MatchedEnds>& matched) {

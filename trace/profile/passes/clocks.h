@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,14 +23,14 @@ struct MatchedEnds {
 struct Clocks {
     std::vector<std::int64_t> ahead;  ///< by rank: its clock less the first rank's, in ns
     /// By rank: seconds that its clock gains on the first rank's in a second, around `drift_from`,
-    /// at which `ahead` is exact. Empty where clocks do not drift, or the data do not suffice.
-    std::vector<double> drift;
+    /// at which `ahead` is exact. Unset where clocks do not drift, or the data do not suffice.
+    std::optional<std::vector<double>> drift;
     std::int64_t drift_from = 0;
     Duration error{};  ///< 95th percentile of the remaining difference of two ends
     std::size_t matched = 0;
     bool shared = false;  ///< the clocks agree unchanged
-    std::string
-        why_not;  ///< why they cannot be aligned, a sentence without its subject; empty if they can
+    std::optional<std::string>
+        why_not;  ///< why they cannot be aligned, a sentence without its subject; unset if they can
 
     /// A rank's time by the first rank's clock.
     std::int64_t moved(std::size_t rank, std::int64_t at) const;

@@ -57,10 +57,11 @@ private:
     RankActions recognise(std::size_t i, std::optional<int> layers = std::nullopt) const {
         RecogniseOptions options{places_[i].rank.index, pipeline_, layers};
         const auto stage = static_cast<std::size_t>(places_[i].rank.index);
-        const bool one_stage_each = static_cast<int>(options_.layers.size()) == pipeline_;
-        if (one_stage_each && options_.layers[stage] > 0) options.layers = options_.layers[stage];
-        if (!one_stage_each && !options_.layers.empty() && options_.layers.front() > 0)
-            options.layers = options_.layers.front();
+        if (options_.layers) {
+            const bool one_stage_each = static_cast<int>(options_.layers->size()) == pipeline_;
+            const int planned = options_.layers->at(one_stage_each ? stage : 0);
+            if (planned > 0) options.layers = planned;
+        }
         RankActions actions = actions_by_names(profiles_[i], options);
         if (actions.evidence == Evidence::None) {
             const std::vector<std::string> notes = std::move(actions.notes);
@@ -174,10 +175,10 @@ private:
         if (by_ends) match_norms(matched);
         out_.clocks = by_ends ? align_by_ends(profiles_.size(), matched)
                               : align_by_order(profiles_.size(), matched);
-        if (!out_.clocks.why_not.empty())
+        if (out_.clocks.why_not)
             refuse(profiles_.size() > 1 ? 1 : 0,
                    fmt::format("the clocks of this run's ranks cannot be aligned: {}",
-                               out_.clocks.why_not));
+                               *out_.clocks.why_not));
         constexpr std::size_t kEnough = 20;
         if (by_ends && profiles_.size() > 1 && matched.size() < kEnough)
             out_.notes.push_back(fmt::format(
@@ -231,7 +232,7 @@ private:
                 facts.unknown.push_back(profile.names[name]);
             facts.peak_allocated = profile.peak_allocated;
             facts.clock_ahead = out_.clocks.ahead[i];
-            if (!out_.clocks.drift.empty()) facts.clock_drift = out_.clocks.drift[i];
+            if (out_.clocks.drift) facts.clock_drift = (*out_.clocks.drift)[i];
             facts.evidence = found_[i].evidence;
             facts.fitting = found_[i].fitting;
             facts.anchors = found_[i].anchors;
@@ -259,12 +260,12 @@ private:
                                        Duration{timed.exposed}, Bytes{timed.bytes}});
         std::ranges::stable_sort(trace.spans, {},
                                  [](const Span& s) { return std::tuple(s.begin, s.rank, s.lane); });
-        trace.header.source = TraceSource::Profiled;
-        trace.header.scenario = profiles_.front().format;
-        trace.header.pipeline = pipeline_;
-        trace.header.data = replicas_;
-        trace.header.folded = replicas_ == 1;
-        trace.header.clock_error.ranks = out_.clocks.error;
+        trace.header = {.source = TraceSource::Profiled,
+                        .scenario = profiles_.front().format,
+                        .data = replicas_,
+                        .pipeline = pipeline_,
+                        .folded = replicas_ == 1,
+                        .clock_error = {.ranks = out_.clocks.error}};
         add_recorded_memory(trace, memory_over(start));
     }
 

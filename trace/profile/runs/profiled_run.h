@@ -17,7 +17,8 @@ namespace debubble::profile {
 struct RunOptions {
     /// The plan that was executed, if it is known: names the passes where nothing else does.
     std::optional<Program> program;
-    std::vector<int> layers;  ///< attention layers of each stage of that plan; empty if not known
+    /// Attention layers of each stage of that plan, if it is known.
+    std::optional<std::vector<int>> layers;
 };
 
 /// The findings about the file of one rank.

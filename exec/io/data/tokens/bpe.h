@@ -62,8 +62,8 @@ struct BpeDescription {
     std::array<std::int32_t, 256> byte_tokens{};
     std::vector<Merge> merges;  ///< the rules, earliest first
     std::vector<AddedToken> added;
-    /// The expression that cuts text into words; empty: text is not cut.
-    std::string pattern;
+    /// The expression that cuts text into words; unset: text is not cut.
+    std::optional<std::string> pattern;
     bool keep_known_words = false;  ///< a word that is a token is that token, without merges
     bool add_prefix_space = false;  ///< puts a space before text that starts with none
     std::string identity;

@@ -39,8 +39,7 @@ public:
         : rules_(std::move(description)),
           pairs_(rules_.byte_tokens, rules_.merges),
           added_(pattern_of(rules_.added, rules_)) {
-        if (!rules_.pattern.empty())
-            words_.emplace(rules_.pattern, Pattern::Over::Characters, rules_.file);
+        if (rules_.pattern) words_.emplace(*rules_.pattern, Pattern::Over::Characters, rules_.file);
         for (const AddedToken& added : rules_.added) token_of_text_[added.text] = added.token;
         if (rules_.keep_known_words)
             for (std::size_t i = 0; i < rules_.tokens.size(); ++i)

@@ -141,9 +141,11 @@ void read_split(Builder& builder, const Json& step) {
         builder.refuse(
             fmt::format("words are split with the behavior '{}'{}; only 'Isolated' is supported",
                         behavior, inverted ? ", inverted" : ""));
-    builder.out().pattern = expression.is_null()
-                                ? literal_pattern(member(pattern, "String").get<std::string>())
-                                : expression.get<std::string>();
+    std::string words = expression.is_null()
+                            ? literal_pattern(member(pattern, "String").get<std::string>())
+                            : expression.get<std::string>();
+    builder.out().pattern.reset();
+    if (!words.empty()) builder.out().pattern = std::move(words);
 }
 
 /// Reads a pre-tokenizer: ByteLevel alone, or a Split before it.

@@ -42,7 +42,7 @@ Answer FakeCalls::register_range(Handle communicator, std::span<std::byte> range
     const auto at =
         std::ranges::find(own_, communicator, [](const auto& own) -> void* { return own.get(); });
     library_.registered[this].emplace_back(static_cast<std::size_t>(at - own_.begin()), range);
-    return {true, ""};
+    return {.in_progress = true};
 }
 
 Answer FakeCalls::init(Handle& made, int ranks, const Id& id, int rank, Purpose purpose) {
@@ -53,7 +53,7 @@ Answer FakeCalls::init(Handle& made, int ranks, const Id& id, int rank, Purpose 
     ++world.joined;
     library_.inits.emplace_back(this, world.number);
     made = own_.emplace_back(std::make_unique<Own>(Own{&world, rank})).get();
-    return {true, ""};
+    return {.in_progress = true};
 }
 
 Answer FakeCalls::state(Handle communicator) {

@@ -121,7 +121,7 @@ private:
     FakeLibrary& library_;
     FakeLanes& lanes_;
     Order order_;
-    std::string broken_;
+    std::optional<std::string> broken_;
     std::vector<std::unique_ptr<Own>> own_;
     std::vector<std::shared_ptr<FakeLanes::Moment>> points_;
     std::vector<std::byte> scratch_ = std::vector<std::byte>(4);

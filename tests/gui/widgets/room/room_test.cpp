@@ -14,7 +14,6 @@
 #include "gui/widgets/colours.h"
 #include "gui/widgets/sweep/scatter_view.h"
 #include "gui/widgets/sweep/sweep_panel.h"
-#include "gui/widgets/theme.h"
 #include "gui/widgets/timeline/geometry.h"
 #include "gui/widgets/what_if/summary_panel.h"
 #include "gui/widgets/what_if/what_if_panel.h"

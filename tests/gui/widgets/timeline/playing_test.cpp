@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "gui/widgets/timeline/overview_view.h"
-#include "gui/widgets/timeline/timeline_accessible.h"
+#include "gui/widgets/timeline/timeline_view.h"
 #include "tests/gui/viewmodel/timeline/plans.h"
 #include "tests/gui/widgets/timeline/views.h"
 
