@@ -123,7 +123,7 @@ void write_gaps(const TimelineDocument& document, const BarNumbers& numbers, Col
             causes.add(static_cast<std::uint64_t>(bubble.cause));
             reached = bubble.end;
             waited_for.add(numbers.of(bubble.waited_for));
-            const auto end = ends_wait(document, bubble);
+            const auto end = action_that_ends(document, bubble);
             ended_by.add(end ? numbers.of(*end) : std::nullopt);
         }
         between_counts.add(device->between.size());

@@ -88,7 +88,7 @@ std::string waits_for(const Bubble& bubble) {
 
 std::vector<Phrase> of_bubble(const TimelineDocument& document, const Bubble& bubble) {
     Sentence line(document, Side::A);
-    const Index end = ends_wait(document, bubble);
+    const Index end = action_that_ends(document, bubble);
     const std::string length = time_text(bubble.end - bubble.begin);
     if (!end) {
         line.words(filled(said("answer", "Rank {} is idle for {}: {}"), bubble.rank.index, length,

@@ -89,7 +89,7 @@ private:
     /// Draws an arrow from the visible part of a bubble to the action that ends it.
     void arrow_from_bubble(const BubbleRef& ref) {
         const TimelineDocument& document = *scene_.main.document;
-        const auto end = ends_wait(document, document.bubble(ref.index));
+        const auto end = action_that_ends(document, document.bubble(ref.index));
         const auto bubble = rect(Selection(ref));
         const auto action = end ? rect(SpanRef{*end}) : std::nullopt;
         if (!action || !bubble) return;

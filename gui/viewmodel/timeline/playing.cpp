@@ -27,7 +27,7 @@ std::string waiting_words(const TimelineDocument& document, const Bubble& bubble
         case BubbleCause::Launch: return filled(said("play", "waits for its host, {}"), left);
         default: break;
     }
-    const auto end = ends_wait(document, bubble);
+    const auto end = action_that_ends(document, bubble);
     if (!end) return filled(said("play", "waits, {}"), left);
     const Span& span = document.span(*end);
     const bool other = span.rank != bubble.rank;

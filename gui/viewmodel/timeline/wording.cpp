@@ -91,7 +91,7 @@ std::vector<Detail> details_of(const TimelineDocument& document, const Bubble& b
         {said("details", "duration"),
          filled(said("details", "{}, {:.2g} % of the step"), time_text(length), 100 * share)},
     };
-    if (const auto end = ends_wait(document, bubble))
+    if (const auto end = action_that_ends(document, bubble))
         details.push_back({said("details", "ended by"), place_text(document.span(*end))});
     const Device* device = document.device_of(bubble.rank);
     if (device != nullptr && device->statistics != nullptr)

@@ -203,8 +203,8 @@ std::vector<Detail> formula_of(const sim::PricePart& part, const scenarios::Gpu&
         part.from);
 }
 
-std::vector<Detail> words_of_flow(const sim::CostModel& costs, const Placement& placement,
-                                  const Action& action, Rank rank) {
+std::vector<Detail> flow_formula(const sim::CostModel& costs, const Placement& placement,
+                                 const Action& action, Rank rank) {
     const auto flow = flow_of(costs, placement, action, rank);
     if (!flow) return {};
     double slowest = 0;

@@ -112,7 +112,7 @@ std::vector<Detail> details_of_cost(const Scenario& scenario, const Program& pro
     if (std::holds_alternative<OptimizerStep>(action)) return {};
     const auto costs = sim::make_cost_model(
         scenario, scenarios::partition_of(scenario, program.placement.stage_count()), program);
-    return words_of_flow(*costs, program.placement, action, rank);
+    return flow_formula(*costs, program.placement, action, rank);
 }
 
 }  // namespace debubble::gui

@@ -41,7 +41,7 @@ std::vector<Detail> details_of_cost(const scenarios::Scenario& scenario, const P
 std::vector<Detail> formula_of(const sim::PricePart& part, const scenarios::Gpu& gpu);
 
 /// The formula of a message, or of a collective between passes: latency + bytes / bandwidth.
-std::vector<Detail> words_of_flow(const sim::CostModel& costs, const Placement& placement,
-                                  const Action& action, Rank rank);
+std::vector<Detail> flow_formula(const sim::CostModel& costs, const Placement& placement,
+                                 const Action& action, Rank rank);
 
 }  // namespace debubble::gui

@@ -97,7 +97,7 @@ void TimelineView::go_to_ending_action() {
     const auto* bubble = std::get_if<BubbleRef>(&state_.selection);
     if (bubble == nullptr || !scene_.main) return;
     const TimelineDocument& document = *scene_.main.document;
-    if (const auto end = ends_wait(document, document.bubble(bubble->index))) {
+    if (const auto end = action_that_ends(document, document.bubble(bubble->index))) {
         state_.measured.reset();
         select(SpanRef{*end});
         show_selected();

@@ -28,7 +28,7 @@ TEST(Waits, EndWhenTheActionEndsThatIsNamed) {
         for (const Duration link : {Duration{}, Duration(microseconds(100))}) {
             const Document document = document_of(plan(name, 4, 6, milliseconds(1), link));
             for (const Bubble& bubble : document->statistics.bubbles) {
-                const auto end = ends_wait(*document, bubble);
+                const auto end = action_that_ends(*document, bubble);
                 ASSERT_TRUE(end) << name_of(bubble.cause);
                 const Span& span = document->span(*end);
                 // The compute that a rank waits for ended a link's time before the rank's own
@@ -52,7 +52,7 @@ TEST(Waits, OfALateHostEndWithTheRanksOwnAction) {
     ASSERT_EQ(document->statistics.bubbles.size(), 1U);
     const Bubble& bubble = document->bubble(0);
     ASSERT_EQ(bubble.cause, BubbleCause::Launch);
-    EXPECT_EQ(to_text(document->span(ends_wait(*document, bubble).value()).action), "0F1");
+    EXPECT_EQ(to_text(document->span(action_that_ends(*document, bubble).value()).action), "0F1");
 }
 
 TEST(Waits, AreSaidWithWhatEndsThem) {
@@ -125,7 +125,8 @@ TEST(Overlays, DrawAnArrowFromTheSelectedBubbleToWhatEndsIt) {
             if (const auto* arrow = std::get_if<Arrow>(&shape)) arrows.push_back(*arrow);
     ASSERT_EQ(arrows.size(), 1U);
     const Bubble& bubble = scene.main.document->bubble(0);
-    const Span& end = scene.main.document->span(ends_wait(*scene.main.document, bubble).value());
+    const Span& end =
+        scene.main.document->span(action_that_ends(*scene.main.document, bubble).value());
     EXPECT_EQ(arrows[0].from.x, (view.x(bubble.begin) + view.x(bubble.end)) / 2);
     EXPECT_EQ(arrows[0].to.x, view.x(end.begin));
     const Row& row = *scene.layout.row_of(static_cast<std::size_t>(end.rank.index));
@@ -139,7 +140,7 @@ TEST(AnswerLine, NamesWhatEndsABubbleAndLinksToIt) {
     int stages = 0;
     for (std::uint32_t i = 0; i < bubbles.size(); ++i) {
         const std::vector<Phrase> line = answer_line(scene, BubbleRef{i});
-        const auto end = ends_wait(*document, bubbles[i]);
+        const auto end = action_that_ends(*document, bubbles[i]);
         ASSERT_TRUE(end);
         EXPECT_THAT(line, testing::Contains(
                               Phrase{place_text(document->span(*end)), SpanRef{*end, Side::A}}));

@@ -47,7 +47,8 @@ Index work_after(const TimelineDocument& document, const Bubble& bubble) {
 
 }  // namespace
 
-std::optional<std::uint32_t> ends_wait(const TimelineDocument& document, const Bubble& bubble) {
+std::optional<std::uint32_t> action_that_ends(const TimelineDocument& document,
+                                              const Bubble& bubble) {
     const bool known = bubble.waited_for < document.trace.spans.size();
     const Index waited_for = known ? Index(bubble.waited_for) : std::nullopt;
     switch (bubble.cause) {
