@@ -185,10 +185,10 @@ std::vector<Detail> formula_of(const sim::PricePart& part, const scenarios::Gpu&
     return std::visit(
         Overloaded{
             [&](const sim::KernelPart& of) {
-                if (const auto* exchange = std::get_if<models::Collective>(&of.kernel.work))
-                    return exchange_formula(of.kernel, *exchange, of.alone,
+                if (const auto* exchange = std::get_if<models::Collective>(&of.kernel->work))
+                    return exchange_formula(*of.kernel, *exchange, of.alone,
                                             part.takes / std::max(part.times, 1));
-                return kernel_formula(of.kernel, gpu, of.alone);
+                return kernel_formula(*of.kernel, gpu, of.alone);
             },
             [](const sim::OperatorPart& of) -> std::vector<Detail> {
                 return {{said("formula", "formula"),
