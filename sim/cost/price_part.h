@@ -17,8 +17,8 @@ namespace debubble::sim {
 
 /// A kernel of the pass, priced by the rates of the device or of the links.
 struct KernelPart {
-    models::Kernel kernel;
-    Duration alone{};  ///< duration of one of them alone
+    const models::Kernel* kernel = nullptr;  ///< of the StagePrice, and there as long
+    Duration alone{};                        ///< duration of one of them alone
 };
 /// An operator on a calibrated machine.
 struct OperatorPart {

@@ -43,7 +43,8 @@ PricedPasses priced_passes(const Schedule& schedule) {
 }
 
 SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
-                               const std::vector<models::StageContent>& stages, PricedPasses passes)
+                               const std::vector<models::StageContent>& stages, PricedPasses passes,
+                               LayersNamed named)
     : scenario_(scenario),
       placement_(std::move(passes.placement)),
       pricer_(scenario_),
@@ -69,16 +70,35 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
         price_of_.push_back(static_cast<std::size_t>(known - distinct_.begin()));
         if (known != distinct_.end()) continue;
         Priced priced{content, {}};
+        const models::StageContent& asked =
+            named == LayersNamed::Own ? content : first_alike(content);
         for (int slice = 0; slice < slices_; ++slice)
-            priced.slices.push_back(prices_.get(content, slice, passes_));
+            priced.slices.push_back(prices_.get(asked, slice, passes_));
         distinct_.push_back(std::move(priced));
     }
 }
 
+/// Only layers between the ends, which are built by their kinds alone.
+models::StageContent SchedulePrices::first_alike(const models::StageContent& content) const {
+    const models::Architecture& model = scenario_.model;
+    const bool has_end = content.embedding || content.head || content.final_norm ||
+                         content.predictions != models::Predictions::WithHead;
+    const bool by_place = !model.sharding.empty() || model.residual_block || model.tower ||
+                          model.mixes_streams() || scenarios::gather_limits(scenario_) ||
+                          scenarios::measures_operators(scenario_.cluster.measured);
+    models::StageContent first = content;
+    if (has_end || by_place) return first;
+    const models::LowPrecision how = scenarios::execution_of(scenario_).low_precision;
+    first.first_layer = 0;
+    while (!alike(model.layers, how, first, content)) ++first.first_layer;
+    return first;
+}
+
 Duration SchedulePrices::time_of(const models::StageContent& content) const {
+    const models::StageContent asked = first_alike(content);
     Duration sum{};
     for (int slice = 0; slice < slices_; ++slice) {
-        const auto price = prices_.get(content, slice, passes_);
+        const auto price = prices_.get(asked, slice, passes_);
         sum += price->of(Pass::Forward).duration + price->again().duration;
         if (passes_.fused)
             sum += price->of(Pass::Backward).duration;

@@ -42,13 +42,19 @@ struct PricedPasses {
 };
 PricedPasses priced_passes(const Schedule& schedule);
 
+/// The layers that the parts of a price name: the stage's own, or those of the first stage like it
+/// in the model. Plans whose stages begin elsewhere then have the same prices, which are known
+/// sooner.
+enum class LayersNamed : std::uint8_t { Own, OfFirstAlike };
+
 /// The prices of every stage of a schedule: the source of both its times and its memory. Equal
 /// stages share one price.
 class SchedulePrices {
 public:
     /// Precondition: one content per stage of the schedule.
     SchedulePrices(const scenarios::Scenario& scenario,
-                   const std::vector<models::StageContent>& stages, PricedPasses passes);
+                   const std::vector<models::StageContent>& stages, PricedPasses passes,
+                   LayersNamed named = LayersNamed::Own);
     SchedulePrices(const scenarios::Scenario& scenario,
                    const std::vector<models::StageContent>& stages, const Schedule& schedule)
         : SchedulePrices(scenario, stages, priced_passes(schedule)) {}
@@ -97,6 +103,9 @@ private:
         models::StageContent content;
         std::vector<std::shared_ptr<const StagePrice>> slices;
     };
+
+    /// The first content in the model that is like this one, where that is cheap to tell.
+    models::StageContent first_alike(const models::StageContent& content) const;
 
     scenarios::Scenario scenario_;
     Placement placement_;

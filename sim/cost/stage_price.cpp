@@ -17,9 +17,6 @@
 namespace debubble::sim {
 namespace {
 
-constexpr int kLayersBuilt = 3;  ///< of a run: the first, one that represents all inner ones, and
-                                 ///< the last
-
 /// "mlp.c_fc" of "h.3.mlp.c_fc".
 std::string without_layer(const models::Operator& op) {
     if (!op.layer) return op.name;
@@ -28,117 +25,24 @@ std::string without_layer(const models::Operator& op) {
     return at == std::string::npos ? op.name : op.name.substr(at + number.size());
 }
 
-/// The longest run of equal layers, of which all or none are recomputed or offloaded.
-models::LayerRun longest_run(const scenarios::Scenario& scenario, const models::Execution& how,
-                             const models::StageContent& content) {
-    const auto identical = [&](int one, int other) {
-        const int before_one = one - content.first_layer;
-        const int before_other = other - content.first_layer;
-        return how.low_precision.quantises(one) == how.low_precision.quantises(other) &&
-               how.recompute_extent.reaches(before_one) ==
-                   how.recompute_extent.reaches(before_other) &&
-               how.offload.reaches(before_one) == how.offload.reaches(before_other);
-    };
-    models::LayerRun longest;
-    for (const models::LayerRun& run :
-         models::runs_of(scenario.model.layers, content.first_layer, content.layers)) {
-        const int end = run.first + run.count;
-        for (int first = run.first, next = first; first < end; first = next) {
-            while (next < end && identical(next, first)) ++next;
-            if (next - first > longest.count) longest = {first, next - first};
-        }
-    }
-    return longest;
-}
-
-/// Shifts the indices of layers after `run` down by the layers taken out of it.
-void shorten(models::WideLayers& range, const models::LayerRun& run, int taken) {
-    const int after = run.first + run.count;
-    if (range.first >= after) range.first -= taken;
-    if (range.end >= after) range.end -= taken;
-}
-
-/// How many of the first `layers` of a stage remain after folding `run`, which lies before their
-/// end or after it.
-void shorten(std::optional<int>& layers, const models::LayerRun& run, int first_of_stage,
-             int taken) {
-    if (layers && *layers > run.first - first_of_stage) *layers -= taken;
-}
-
-/// The layers that add features of a vision tower (DeepStack) differ from those after them.
-models::LayerRun without_features(const scenarios::Scenario& scenario,
-                                  const models::StageContent& content, models::LayerRun run) {
-    if (!scenario.model.tower || !content.embedding) return run;
-    const auto features = static_cast<int>(scenario.model.tower->deepstack.size());
-    const int cut = std::clamp(features - run.first, 0, run.count);
-    run.first += cut;
-    run.count -= cut;
-    return run;
-}
-
-/// A cluster's measured operators are found by all their parameters, and parameters that ZeRO-3
-/// gathers count one by one.
-models::ExpertParameters listed_experts(const scenarios::Scenario& scenario) {
-    const bool one_by_one = scenario.parallel.gathers_in_passes() ||
-                            scenarios::measures_operators(scenario.cluster.measured);
-    return one_by_one ? models::ExpertParameters::EachByName : models::ExpertParameters::Counted;
-}
-
 }  // namespace
-
-FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::StageContent& content,
-                         int slice) {
-    models::Execution execution = scenarios::execution_of(scenario);
-    execution.slice = slice;
-    const models::Layers& layers = scenario.model.layers;
-    const models::LayerRun longest =
-        without_features(scenario, content, longest_run(scenario, execution, content));
-    // A sharding table may name one of the layers, which then differs.
-    // Layers differ where several are recomputed together, and where limits of what ZeRO-3 keeps
-    // leave different parameters from one to the next.
-    // The operands of a part grow with the layers before it where sums are stored.
-    const bool identical =
-        execution.recompute_extent.together == 1 && !scenario.model.residual_block &&
-        !(scenario.parallel.zero_stage == 3 && scenarios::gather_limits(scenario));
-    const int folded =
-        scenario.model.sharding.empty() && identical ? longest.count - kLayersBuilt : 0;
-    const models::ExpertParameters experts = listed_experts(scenario);
-    if (folded <= 0) return {models::build_stage(scenario.model, execution, content, experts), {}};
-    shorten(execution.low_precision.wide_first, longest, folded);
-    shorten(execution.low_precision.wide_last, longest, folded);
-    shorten(execution.recompute_extent.layers, longest, content.first_layer, folded);
-    shorten(execution.offload.layers, longest, content.first_layer, folded);
-    models::Architecture shorter = scenario.model;
-    shorter.layers = {};
-    const int after = longest.first + longest.count;
-    for (int layer = 0; layer < content.first_layer + content.layers; ++layer)
-        if (layer < longest.first + kLayersBuilt || layer >= after)
-            shorter.layers.append(layers[layer]);
-    models::StageContent built = content;
-    built.layers -= folded;
-    return {models::build_stage(shorter, execution, built, experts),
-            {longest.first + 1, folded + 1}};
-}
 
 StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pricer,
                        const models::StageContent& content, int slice,
                        const ScheduledPasses& passes)
-    : layers_(content.layers) {
-    FoldedStage folded = folded_stage(scenario, content, slice);
-    graph_ = std::move(folded.graph);
-    fold_ = folded.fold;
+    : layers_(content.layers), stage_(folded_stage(scenario, content, slice)) {
     count_parameters();
-    parameters_.whole = whole_parameters(scenario, graph_, fold_);
+    parameters_.whole = whole_parameters(scenario, stage_.graph, stage_.fold);
     count_offloads();
-    boundary_ = graph_.boundary_bytes();
-    sent_ = graph_.output_bytes();
-    sent_back_ = graph_.input_bytes();
+    boundary_ = stage_.graph.boundary_bytes();
+    sent_ = stage_.graph.output_bytes();
+    sent_back_ = stage_.graph.input_bytes();
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
     const auto priced = [&](const models::PassSteps& steps, std::size_t which) {
         price(scenario, pricer, steps, which, passes);
     };
     // The forward is the same for a fused and for a split backward.
-    const auto steps = models::steps_of(graph_, passes.split);
+    const BuiltStage::Steps& steps = stage_.built->steps(passes.split);
     plan_fetches(scenario, steps[0], steps[1], passes);
     priced(steps[0], at(Pass::Forward));
     if (passes.again) priced(steps[0], kAgain);
@@ -147,7 +51,7 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
         priced(steps[2], at(Pass::BackwardWeight));
     }
     if (passes.fused && passes.split) {
-        const models::PassSteps backward = models::backward_steps(graph_);
+        const models::PassSteps& backward = stage_.built->steps(false)[1];
         plan_fetches(scenario, steps[0], backward, passes);
         priced(backward, at(Pass::Backward));
     } else if (passes.fused) {
@@ -155,7 +59,8 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     }
     fetches_.reset();
     if (passes.pairs)
-        pair_parts_ = sim::pair_parts(graph_, pricer, scenario.framework, fold_, passes.weights);
+        pair_parts_ =
+            sim::pair_parts(stage_.graph, pricer, scenario.framework, stage_.fold, passes.weights);
     if (scenarios::measures_operators(scenario.cluster.measured))
         take_measured(scenario, pricer, passes);
 }
@@ -167,40 +72,42 @@ TierSeconds StagePrice::busy_all() const {
 }
 
 Bytes StagePrice::input() const {
-    return graph_.input ? graph_.tensors[*graph_.input].bytes : Bytes{};
+    return stage_.graph.input ? stage_.graph.tensors[*stage_.graph.input].bytes : Bytes{};
 }
 
 Bytes StagePrice::seen_by_later_slices() const {
     Bytes seen;
     std::set<int> counted;
-    for (const models::Operator& op : graph_.operators)
+    for (const models::Operator& op : stage_.graph.operators)
         for (const int index : op.forward_uses) {
-            const models::Tensor& tensor = graph_.tensors[index];
+            const models::Tensor& tensor = stage_.graph.tensors[index];
             if (tensor.slices != models::Across::Seen || !counted.insert(index).second) continue;
-            seen += Bytes{(op.layer == fold_.layer ? fold_.times : 1) * tensor.bytes.count};
+            seen +=
+                Bytes{(op.layer == stage_.fold.layer ? stage_.fold.times : 1) * tensor.bytes.count};
         }
     return seen;
 }
 
 void StagePrice::count_parameters() {
-    parameters_.units = sharded_units(graph_, fold_);
-    parameters_.all = graph_.parameter_count();
-    for (const models::Operator& op : graph_.operators)
-        if (op.layer == fold_.layer)
+    parameters_.units = sharded_units(stage_.graph, stage_.fold);
+    parameters_.all = stage_.graph.parameter_count();
+    for (const models::Operator& op : stage_.graph.operators)
+        if (op.layer == stage_.fold.layer)
             for (const int index : op.parameters) {
-                const models::Parameter& parameter = graph_.parameters[index];
+                const models::Parameter& parameter = stage_.graph.parameters[index];
                 parameters_.all.add(
-                    parameter, (fold_.times - 1) * parameter.elements_of_rank(graph_.execution));
+                    parameter,
+                    (stage_.fold.times - 1) * parameter.elements_of_rank(stage_.graph.execution));
             }
 }
 
 void StagePrice::count_offloads() {
     const auto times = [&](std::optional<int> layer) {
-        return layer == fold_.layer ? fold_.times : 1;
+        return layer == stage_.fold.layer ? stage_.fold.times : 1;
     };
-    for (const models::OffloadGroup& group : models::offloads_of(graph_))
+    for (const models::OffloadGroup& group : models::offloads_of(stage_.graph))
         for (const int tensor : group.tensors)
-            offloaded_ += Bytes{times(group.layer) * graph_.tensors[tensor].bytes.count};
+            offloaded_ += Bytes{times(group.layer) * stage_.graph.tensors[tensor].bytes.count};
 }
 
 double StagePrice::waits_for_host(const scenarios::Scenario& scenario, std::size_t which,
@@ -224,7 +131,7 @@ double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t
                                 int collectives) const {
     const scenarios::Framework& framework = scenario.framework;
     const bool again = which == kAgain;
-    Launches launches = launches_of(graph_, fold_, framework.cuda_graphs,
+    Launches launches = launches_of(stage_.graph, stage_.fold, framework.cuda_graphs,
                                     again ? std::nullopt : std::optional(static_cast<Pass>(which)));
     launches.kernels += collectives;
     double between = 0;
@@ -245,9 +152,9 @@ void StagePrice::plan_fetches(const scenarios::Scenario& scenario, const models:
     if (!limits) return;
     const FetchLanes lanes =
         fetches_ ? fetches_->after_forward : FetchLanes(contention_of_replicas(scenario));
-    fetches_ = Fetches{
-        fetch_plan(scenario, *limits, graph_, fold_, forward, backward, passes.backwards_follow),
-        lanes};
+    fetches_ = Fetches{fetch_plan(scenario, *limits, stage_.graph, stage_.fold, forward, backward,
+                                  passes.backwards_follow),
+                       lanes};
 }
 
 ShardingTime StagePrice::sharding_of(const scenarios::Scenario& scenario, const PassTime& time,
@@ -266,7 +173,7 @@ ShardingTime StagePrice::sharding_of(const scenarios::Scenario& scenario, const 
 void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pricer,
                        const models::PassSteps& steps, std::size_t which,
                        const ScheduledPasses& passes) {
-    PassTime time = pricer.time(steps.kernels, fold_);
+    PassTime time = pricer.time(steps.kernels, stage_.fold);
     const double waits = waits_for_host(scenario, which, time.layers + time.ends + time.exposed);
     time.exposed += waits;
     of_kind(time.by_kind, CommunicationKind::Host) = copies_of_host(scenario, which, waits);
@@ -294,8 +201,9 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
         held = held_by_place(scenario, units, use, fetches_ ? fetches_->pass_of(which) : nullptr);
         left_[which] = left_unreduced(scenario, units, use);
     }
-    memory_[which] = play(graph_, steps, fold_, which == kAgain, held);
-    if (passes.pairs && which != kAgain) pieces_[which] = pieces_of(graph_, steps, fold_, held);
+    memory_[which] = play(stage_.graph, steps, stage_.fold, which == kAgain, held);
+    if (passes.pairs && which != kAgain)
+        pieces_[which] = pieces_of(stage_.graph, steps, stage_.fold, held);
     if (which == static_cast<std::size_t>(Pass::Forward))
         memory_[which].stays = seen_by_later_slices();
     PassWork& work = work_[which];
@@ -321,7 +229,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
 
 std::vector<AddedTerm> StagePrice::terms_of(const scenarios::Scenario& scenario,
                                             std::size_t which) const {
-    return added_terms(scenario, graph_,
+    return added_terms(scenario, stage_.graph,
                        which == kAgain ? std::nullopt : std::optional(static_cast<Pass>(which)));
 }
 
@@ -336,10 +244,10 @@ void StagePrice::keep_parts(std::span<const models::Kernel> kernels, const PassT
     };
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         const models::Kernel& kernel = kernels[i];
-        const int times = kernel.layer == fold_.layer ? fold_.times : 1;
+        const int times = kernel.layer == stage_.fold.layer ? stage_.fold.times : 1;
         const KernelTime& each = time.each[i];
         keep({times, from_seconds(times * each.takes),
-              KernelPart{kernel, from_seconds(each.takes + each.hidden)}});
+              KernelPart{&kernel, from_seconds(each.takes + each.hidden)}});
     }
     keep({1, costs_[which].host, kLaunching});
     for (const AddedTerm& added : terms) keep({1, added.takes, added.term});
@@ -351,8 +259,9 @@ void StagePrice::keep_parts(const MeasuredPass& pass, const std::vector<AddedTer
     std::vector<PricePart>& parts = parts_[which];
     parts.clear();
     for (const OperatorTime& time : pass.operators)
-        parts.push_back({time.times, time.takes,
-                         OperatorPart{without_layer(graph_.operators[time.op]), time.measured}});
+        parts.push_back(
+            {time.times, time.takes,
+             OperatorPart{without_layer(stage_.graph.operators[time.op]), time.measured}});
     for (const AddedTerm& added : terms) parts.push_back({1, added.takes, added.term});
     const Duration sharding = costs_[which].duration - pass.duration - sum_of(terms);
     if (sharding > Duration{}) parts.push_back({1, sharding, kSharding});
@@ -362,8 +271,8 @@ void StagePrice::keep_parts(const MeasuredPass& pass, const std::vector<AddedTer
 void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPricer& pricer,
                                const ScheduledPasses& passes) {
     const auto take = [&](const std::vector<models::OperatorRun>& runs, std::size_t which) {
-        MeasuredPass pass =
-            measured_pass(*scenario.cluster.measured, graph_, runs, which == kAgain, fold_, pricer);
+        MeasuredPass pass = measured_pass(*scenario.cluster.measured, stage_.graph, runs,
+                                          which == kAgain, stage_.fold, pricer);
         const Duration sharding = from_seconds(sharding_exposed_[which]);
         const std::vector<AddedTerm> terms = terms_of(scenario, which);
         ComputeCost& cost = costs_[which];
@@ -381,12 +290,12 @@ void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPr
         unmeasured_.merge(pass.missing);
     };
     const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
-    const models::RunsByPass fused = models::operator_runs(graph_, false);
+    const models::RunsByPass fused = models::operator_runs(stage_.graph, false);
     take(fused[0], at(Pass::Forward));
     if (passes.again) take(fused[0], kAgain);
     if (passes.fused) take(fused[1], at(Pass::Backward));
     if (!passes.split) return;
-    const models::RunsByPass split = models::operator_runs(graph_, true);
+    const models::RunsByPass split = models::operator_runs(stage_.graph, true);
     take(split[1], at(Pass::BackwardInput));
     take(split[2], at(Pass::BackwardWeight));
 }

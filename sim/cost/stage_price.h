@@ -9,6 +9,7 @@
 #include "models/graph/graph.h"
 #include "scenarios/plan/scenario.h"
 #include "schedule/action.h"
+#include "sim/cost/folded_stage.h"
 #include "sim/cost/passes/measured_pass.h"
 #include "sim/cost/passes/muon_time.h"
 #include "sim/cost/passes/pair_layers.h"
@@ -29,15 +30,6 @@ struct StageParameters {
     models::ParameterCount all;
     models::ParameterCount whole;  ///< part of these that stays whole within DeepSpeed's limits
 };
-
-/// A stage's graph with at most three layers of its longest run of equal ones: the middle one
-/// represents all inner layers of the run. Layers after it have lower numbers than in the model.
-struct FoldedStage {
-    models::StageGraph graph;
-    LayerFold fold;
-};
-FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::StageContent& content,
-                         int slice);
 
 /// The passes of a schedule, so that no others are priced, and their placement.
 struct ScheduledPasses {
@@ -83,7 +75,7 @@ public:
     const PassPieces& pieces(Pass pass) const { return pieces_[pass]; }
     const StageParameters& parameters() const { return parameters_; }
     /// Computed at each call.
-    std::vector<StepMatrix> matrices() const { return step_matrices(graph_, fold_); }
+    std::vector<StepMatrix> matrices() const { return step_matrices(stage_.graph, stage_.fold); }
     /// The bytes that a recomputed forward keeps: the input that a stage before it sends, and the
     /// tensors that later slices read.
     Bytes left_to_run_again() const { return input() + memory(Pass::Forward).stays; }
@@ -92,7 +84,7 @@ public:
     Bytes sent() const { return sent_; }            ///< of the activation sent on, per rank
     Bytes sent_back() const { return sent_back_; }  ///< of the gradient sent back, per rank
     /// The graph, with at most three of its layers.
-    const models::StageGraph& graph() const { return graph_; }
+    const models::StageGraph& graph() const { return stage_.graph; }
     /// The operators without a measurement on a calibrated cluster.
     const std::set<std::string>& unmeasured() const { return unmeasured_; }
 
@@ -132,8 +124,7 @@ private:
                        const ScheduledPasses& passes);
 
     int layers_;
-    LayerFold fold_;
-    models::StageGraph graph_;
+    FoldedStage stage_;
     StageParameters parameters_;
     Bytes boundary_, sent_, sent_back_;
     Bytes offloaded_;  ///< bytes that are offloaded after the forward

@@ -97,6 +97,20 @@ void AllocatorPlayer::apply(const std::vector<MemoryEvent>& events, std::size_t 
 void AllocatorPlayer::step_with(const std::vector<MemoryEvent>& events,
                                 std::span<const std::uint32_t> rest) {
     log_.now_in(nullptr);
+    std::vector<std::uint32_t> gone;        // allocations that are freed before the step
+    std::vector<bool> made(events.size());  // those that are made and still there
+    for (const std::uint32_t index : rest) {
+        const auto& what = events[index].what;
+        if (std::holds_alternative<OptimizerRuns>(what)) break;
+        if (std::holds_alternative<Allocation>(what)) made[index] = true;
+        if (const auto* r = std::get_if<Release>(&what)) {
+            gone.push_back(r->allocation);
+            made[r->allocation] = false;
+        }
+    }
+    const Bytes transient = stages_.optimizer_transient(rank_);
+    const bool asks = transient.count > 0 || std::ranges::find(made, true) != made.end();
+    if (!asks && !log_.records()) return;  // to free alone takes no memory from the device
     hold({});
     std::vector<int> freed;
     const auto release_too = [&](int& handle) {
@@ -104,20 +118,10 @@ void AllocatorPlayer::step_with(const std::vector<MemoryEvent>& events,
     };
     for (auto& [key, handles] : passes_)
         for (int& handle : handles) release_too(handle);
-    std::set<std::uint32_t> made;
-    for (const std::uint32_t index : rest) {
-        const auto& what = events[index].what;
-        if (std::holds_alternative<OptimizerRuns>(what)) break;
-        if (std::holds_alternative<Allocation>(what)) made.insert(index);
-        if (const auto* r = std::get_if<Release>(&what)) {
-            release_too(handles_[r->allocation]);
-            made.erase(r->allocation);
-        }
-    }
+    for (const std::uint32_t allocation : gone) release_too(handles_[allocation]);
     log_.free_all(std::move(freed));
-    for (const std::uint32_t index : made)
-        handles_[index] = allocate(std::get<Allocation>(events[index].what));
-    const Bytes transient = stages_.optimizer_transient(rank_);
+    for (std::uint32_t index = 0; index < made.size(); ++index)
+        if (made[index]) handles_[index] = allocate(std::get<Allocation>(events[index].what));
     if (transient.count > 0)
         log_.allocate(transient, MemoryClass::Workspace, "temporaries", "optimizer step");
 }

@@ -10,7 +10,8 @@ namespace debubble::sim {
 /// differ in replicas, sharding or order have the same ones.
 class BuiltGraphs {
 public:
-    BuiltGraphs(const models::Architecture& model, const models::Execution& execution);
+    BuiltGraphs(const models::Architecture& model, const models::Execution& execution,
+                models::ExpertParameters experts);
 
     /// models::build_stage() of the slice. Thread-safe.
     std::shared_ptr<const models::StageGraph> get(const models::StageContent& content,
@@ -20,6 +21,7 @@ private:
     struct Key;
     std::shared_ptr<const models::Architecture> model_;
     models::Execution execution_;
+    models::ExpertParameters experts_;
 };
 
 }  // namespace debubble::sim

@@ -76,7 +76,7 @@ ShardedUnits sharded_units(const models::StageGraph& graph, LayerFold fold) {
             if (parameter.expert) units.layer_experts += elements;
             if (parameter.narrow && op.layer) units.layer_narrow += elements;
             if (!op.layer) continue;
-            tensors += times;
+            tensors += times * parameter.count;
             if (units.of_layers.empty() || units.of_layers.back().layer != *op.layer)
                 units.of_layers.push_back({*op.layer, 0, 0});
             units.of_layers.back().all += elements / times;

@@ -28,7 +28,7 @@ std::vector<models::StageContent> with_features(std::vector<models::StageContent
 std::vector<models::StageContent> cut_by_prices(const Scenario& uniform,
                                                 const std::vector<models::StageContent>& stages,
                                                 const PricedPasses& passes) {
-    const SchedulePrices prices(uniform, stages, passes);
+    const SchedulePrices prices(uniform, stages, passes, LayersNamed::OfFirstAlike);
     std::vector<std::vector<int>> stages_of_rank;
     for (const std::vector<Stage>& held : passes.placement.stages) {
         std::vector<int>& of_rank = stages_of_rank.emplace_back();

@@ -101,8 +101,9 @@ private:
             const double begin = all > 0 ? at / all : 0;
             at += takes;
             const auto* kernel = std::get_if<KernelPart>(&part.from);
-            const auto* work =
-                kernel == nullptr ? nullptr : std::get_if<models::Collective>(&kernel->kernel.work);
+            const auto* work = kernel == nullptr
+                                   ? nullptr
+                                   : std::get_if<models::Collective>(&kernel->kernel->work);
             if (work == nullptr || all <= 0) continue;
             const double length = std::max(takes, part.times * seconds(kernel->alone)) / all;
             const TierSeconds sends = prices_.pricer().traffic(*work);

@@ -18,7 +18,7 @@ using picture::OperatorParts;
 bool is_exchange(const PricePart& part) {
     return std::visit(Overloaded{
                           [](const KernelPart& of) {
-                              return std::holds_alternative<models::Collective>(of.kernel.work);
+                              return std::holds_alternative<models::Collective>(of.kernel->work);
                           },
                           [](const OperatorPart&) { return false; },
                           [](const CostTerm& term) { return term.name == kSharding.name; },
@@ -29,7 +29,7 @@ bool is_exchange(const PricePart& part) {
 std::string name_of_part(const PricePart& part) {
     const std::string name =
         std::visit(Overloaded{
-                       [](const KernelPart& of) { return of.kernel.name; },
+                       [](const KernelPart& of) { return of.kernel->name; },
                        [](const OperatorPart& of) { return of.name; },
                        [](const CostTerm& term) { return std::string(term.name); },
                    },

@@ -198,8 +198,8 @@ Passes passes_of(const scenarios::Scenario& scenario) {
 
 PlanBound bound_of_cut(const scenarios::Scenario& scenario) {
     const auto [plan, order] = passes_of(scenario);
-    const auto prices =
-        std::make_shared<const SchedulePrices>(scenario, plan.stages, plan.schedule);
+    const auto prices = std::make_shared<const SchedulePrices>(
+        scenario, plan.stages, priced_passes(plan.schedule), LayersNamed::OfFirstAlike);
     const auto whole = make_cost_model(prices);
     const EvenCosts even(scenario, plan, *whole);
     const CostModel& costs = even.costs();

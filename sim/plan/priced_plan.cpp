@@ -124,7 +124,7 @@ PricedPlan priced(Plan plan, const Scenario& scenario) {
 }
 
 PricedPasses passes_to_price(const Scenario& scenario) {
-    if (!needs_costs(scenario)) return priced_passes(make_plan(scenario).schedule);
+    if (!needs_costs(scenario)) return priced_passes(scenarios::plan_of_passes(scenario).schedule);
     return passes_before_order(*find_generator(scenario.schedule.name), scenario.pipeline_shape());
 }
 

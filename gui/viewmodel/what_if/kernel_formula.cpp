@@ -185,10 +185,10 @@ std::vector<Detail> formula_of(const sim::PricePart& part, const scenarios::Gpu&
     return std::visit(
         Overloaded{
             [&](const sim::KernelPart& of) {
-                if (const auto* collective = std::get_if<models::Collective>(&of.kernel.work))
-                    return collective_formula(of.kernel, *collective, of.alone,
+                if (const auto* collective = std::get_if<models::Collective>(&of.kernel->work))
+                    return collective_formula(*of.kernel, *collective, of.alone,
                                               part.takes / std::max(part.times, 1));
-                return kernel_formula(of.kernel, gpu, of.alone);
+                return kernel_formula(*of.kernel, gpu, of.alone);
             },
             [](const sim::OperatorPart& of) -> std::vector<Detail> {
                 return {{said("formula", "formula"),

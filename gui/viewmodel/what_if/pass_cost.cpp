@@ -45,7 +45,7 @@ std::string_view part_name(const sim::PricePart& part) {
     return std::visit(
         Overloaded{
             [](const sim::CostTerm& term) -> std::string_view { return term.name; },
-            [](const sim::KernelPart& of) -> std::string_view { return of.kernel.name; },
+            [](const sim::KernelPart& of) -> std::string_view { return of.kernel->name; },
             [](const sim::OperatorPart& of) -> std::string_view { return of.name; },
         },
         part.from);

@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "scenarios/plan/plan.h"
 #include "tests/models/change_layers.h"
 #include "tests/sim/scenarios.h"
 
@@ -75,6 +76,29 @@ TEST(PricedStages, AreKept) {
     other.schedule.name = "gpipe";
     const PassPricer again(other);
     EXPECT_EQ(PricedStages(other, again).get(content, 0, kAllPasses), first);
+}
+
+/// What a bound asks for: it names no layer.
+TEST(SchedulePrices, AreTheSameForTheFirstStagesThatAreAlike) {
+    const scenarios::Scenario job = gpt_job(4, 1, 1);
+    const int layers = job.model.layers.count() / 4;
+    std::vector<models::StageContent> stages;
+    for (int s = 0; s < 4; ++s) stages.push_back({s * layers, layers, s == 0, s == 3});
+    const PricedPasses passes = priced_passes(scenarios::make_plan(job).schedule);
+    const SchedulePrices own(job, stages, passes);
+    const SchedulePrices of_first(job, stages, passes, LayersNamed::OfFirstAlike);
+    EXPECT_EQ(of_first.of(Stage{2}).graph().content.first_layer, 0);
+    EXPECT_GT(own.of(Stage{2}).graph().content.first_layer, 0);
+    for (int s = 0; s < 4; ++s) expect_same(own.of(Stage{s}), of_first.of(Stage{s}));
+}
+
+TEST(FoldedStage, SharesItsGraphWithStagesOfOtherNumbersOfInnerLayers) {
+    const scenarios::Scenario job = gpt_job(4, 1, 1);
+    const FoldedStage one = folded_stage(job, {4, 4, false, false}, 0);
+    const FoldedStage other = folded_stage(job, {4, 7, false, false}, 0);
+    EXPECT_EQ(one.built, other.built);
+    EXPECT_EQ(one.fold.times, 2);
+    EXPECT_EQ(other.fold.times, 5);
 }
 
 /// A run of equal layers is priced by three of them. A table of shardings, here one that asks for
