@@ -10,7 +10,7 @@
 #include "gui/viewmodel/timeline/words.h"
 #include "gui/widgets/colours.h"
 #include "gui/widgets/command_palette.h"
-#include "gui/widgets/details_panel.h"
+#include "gui/widgets/details/details_panel.h"
 #include "gui/widgets/help_sheet.h"
 #include "gui/widgets/language.h"
 #include "gui/widgets/main_window.h"

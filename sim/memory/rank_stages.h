@@ -9,7 +9,7 @@
 #include "models/memory/static_memory.h"
 #include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
-#include "sim/memory/built_graphs.h"
+#include "sim/memory/allocator/built_graphs.h"
 #include "sim/memory/memory_model.h"
 #include "sim/memory/sharded_units.h"
 

@@ -14,8 +14,8 @@
 #include "exec/cuda/load_module.h"
 #include "exec/cuda/nccl/setup.h"
 #include "exec/program/run/world/launch.h"
-#include "tests/exec/support/comm_checks.h"
-#include "tests/exec/support/comm_conformance.h"
+#include "tests/exec/support/comm/comm_checks.h"
+#include "tests/exec/support/comm/comm_conformance.h"
 
 /// The promises of communicators, kept by NCCL: as many processes as it is told, which may share a
 /// GPU. The suite's numbers lie on the host, so each buffer goes to the device and back.

@@ -7,8 +7,8 @@
 #include <thread>
 #include <tuple>
 
-#include "tests/exec/support/comm_checks.h"
-#include "tests/exec/support/comm_conformance.h"
+#include "tests/exec/support/comm/comm_checks.h"
+#include "tests/exec/support/comm/comm_conformance.h"
 
 namespace debubble::exec {
 namespace {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "exec/comm/transports.h"
-#include "tests/exec/support/comm_checks.h"
-#include "tests/exec/support/comm_conformance.h"
+#include "tests/exec/support/comm/comm_checks.h"
+#include "tests/exec/support/comm/comm_conformance.h"
 
 namespace debubble::exec {
 namespace {

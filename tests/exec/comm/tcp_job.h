@@ -3,7 +3,7 @@
 #include <string>
 
 #include "exec/comm/transports.h"
-#include "tests/exec/support/comm_checks.h"
+#include "tests/exec/support/comm/comm_checks.h"
 #include "tests/exec/support/tcp_world.h"
 
 /// Ranks of a job over TCP that meet by themselves, each on a thread of the test.

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/exec/support/comm_checks.h"
-#include "tests/exec/support/comm_conformance.h"
+#include "tests/exec/support/comm/comm_checks.h"
+#include "tests/exec/support/comm/comm_conformance.h"
 #include "tests/exec/support/tcp_world.h"
 
 namespace debubble::exec {

@@ -3,7 +3,7 @@
 #include "exec/comm/transports.h"
 #include "exec/cuda/emulation/emulated_gpu.h"
 #include "tests/exec/cuda/looked_at.h"
-#include "tests/exec/support/comm_conformance.h"
+#include "tests/exec/support/comm/comm_conformance.h"
 
 /// The promises of the local communicator hold for lanes of devices, too. Those of the emulated GPU
 /// also reach the host's memory, where the suite keeps its numbers.

@@ -10,7 +10,7 @@
 #include "exec/core/pinned_pool.h"
 #include "exec/cuda/emulation/emulated_gpu.h"
 #include "exec/cuda/lanes.h"
-#include "tests/exec/support/comm_checks.h"
+#include "tests/exec/support/comm/comm_checks.h"
 
 /// Lanes of a device and the marks between them, on the emulated GPU.
 namespace debubble::exec {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "exec/cuda/load_module.h"
-#include "tests/exec/support/comm_checks.h"
+#include "tests/exec/support/comm/comm_checks.h"
 
 namespace debubble::exec {
 namespace {

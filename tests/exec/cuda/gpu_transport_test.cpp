@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/exec/support/comm_checks.h"
+#include "tests/exec/support/comm/comm_checks.h"
 
 namespace debubble::exec {
 namespace {

@@ -7,8 +7,8 @@
 #include "exec/core/rank/rank_job.h"
 #include "exec/cuda/emulation/emulated_gpu.h"
 #include "scenarios/cluster/measured.h"
-#include "tests/exec/support/comm_checks.h"
-#include "tests/exec/support/parity_job.h"
+#include "tests/exec/support/comm/comm_checks.h"
+#include "tests/exec/support/parity/parity_job.h"
 
 /// How much of a device a rank's arena takes, and when.
 namespace debubble::exec::parity {

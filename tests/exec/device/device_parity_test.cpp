@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "tests/exec/support/parity_cases.h"
-#include "tests/exec/support/parity_checks.h"
+#include "tests/exec/support/parity/parity_cases.h"
+#include "tests/exec/support/parity/parity_checks.h"
 #include "tests/exec/support/tested_device.h"
 
 /// Whole jobs on the CUDA back end: the training of the processor, whatever the layout and the

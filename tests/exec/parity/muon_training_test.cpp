@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "tests/exec/support/parity_cases.h"
-#include "tests/exec/support/parity_checks.h"
+#include "tests/exec/support/parity/parity_cases.h"
+#include "tests/exec/support/parity/parity_checks.h"
 
 /// Whole trainings by Muon.
 namespace debubble::exec::parity {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "tests/exec/support/parity_cases.h"
-#include "tests/exec/support/parity_checks.h"
+#include "tests/exec/support/parity/parity_cases.h"
+#include "tests/exec/support/parity/parity_checks.h"
 
 /// Pairs of combined 1F1B whose layers take turns.
 namespace debubble::exec::parity {

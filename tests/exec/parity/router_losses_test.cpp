@@ -4,7 +4,7 @@
 
 #include "exec/comm/transports.h"
 #include "exec/cpu/cpu_kernels.h"
-#include "tests/exec/support/parity_job.h"
+#include "tests/exec/support/parity/parity_job.h"
 
 /// The losses that routers add are among those whose gradient the step follows.
 namespace debubble::exec::parity {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "tests/exec/support/parity_cases.h"
+#include "tests/exec/support/parity/parity_cases.h"
 
 /// Activations of modules that are in the host's memory between their forward and their backward
 /// change no bit of a training, and the rank holds less meanwhile.

@@ -4,7 +4,7 @@
 #include <exception>
 
 #include "exec/comm/transports.h"
-#include "tests/exec/support/comm_conformance.h"
+#include "tests/exec/support/comm/comm_conformance.h"
 
 namespace debubble::exec {
 

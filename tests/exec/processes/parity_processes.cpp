@@ -7,9 +7,9 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/exec/support/parity_cases.h"
-#include "tests/exec/support/parity_checks.h"
-#include "tests/exec/support/parity_gather.h"
+#include "tests/exec/support/parity/parity_cases.h"
+#include "tests/exec/support/parity/parity_checks.h"
+#include "tests/exec/support/parity/parity_gather.h"
 
 /// The table of parity_test.cpp among processes: one launch runs all cases of its rank count.
 namespace debubble::exec::parity {

@@ -5,8 +5,8 @@
 #include "schedule/csv/csv.h"
 #include "sim/memory/memory_play.h"
 #include "sim/predict.h"
-#include "tests/exec/support/parity_cases.h"
-#include "tests/exec/support/parity_checks.h"
+#include "tests/exec/support/parity/parity_cases.h"
+#include "tests/exec/support/parity/parity_checks.h"
 #include "tests/exec/support/scratch_folder.h"
 #include "tests/schedule/random_orders.h"
 

@@ -5,7 +5,7 @@
 
 #include "sim/memory/memory_play.h"
 #include "sim/predict.h"
-#include "tests/exec/support/parity_cases.h"
+#include "tests/exec/support/parity/parity_cases.h"
 
 /// A rank holds, when the Program runs, the memory that the simulator predicts for it.
 namespace debubble::exec::parity {

@@ -12,8 +12,8 @@
 #include "schedule/lower.h"
 #include "tests/exec/cuda/looked_at.h"
 #include "tests/exec/cuda/nccl/fake_nccl.h"
-#include "tests/exec/support/comm_checks.h"
-#include "tests/exec/support/comm_conformance.h"
+#include "tests/exec/support/comm/comm_checks.h"
+#include "tests/exec/support/comm/comm_conformance.h"
 #include "tests/exec/support/tcp_world.h"
 
 /// Ids, plans, order and failures around NCCL, with lanes and a library that are threads of the

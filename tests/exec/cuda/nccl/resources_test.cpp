@@ -6,7 +6,7 @@
 #include "exec/comm/transports.h"
 #include "exec/cuda/nccl/calls.h"
 #include "tests/exec/cuda/nccl/fake_nccl.h"
-#include "tests/exec/support/comm_checks.h"
+#include "tests/exec/support/comm/comm_checks.h"
 
 /// What communicators of NCCL take of a GPU: multiprocessors and memory.
 namespace debubble::exec::nccl {

@@ -14,7 +14,7 @@
 #include "exec/core/device.h"
 #include "exec/cuda/nccl/setup.h"
 #include "tests/exec/cuda/nccl_library/fake_nccl_library.h"
-#include "tests/exec/support/comm_checks.h"
+#include "tests/exec/support/comm/comm_checks.h"
 #include "tests/exec/support/fake_lanes.h"
 
 /// What NCCL is asked for by the module that the program loads; the library is a fake.

@@ -3,8 +3,8 @@
 #include "exec/comm/transports.h"
 #include "exec/cuda/emulation/emulated_gpu.h"
 #include "sim/memory/memory_play.h"
-#include "tests/exec/support/parity_cases.h"
-#include "tests/exec/support/parity_checks.h"
+#include "tests/exec/support/parity/parity_cases.h"
+#include "tests/exec/support/parity/parity_checks.h"
 
 /// Steps on a device whose host runs ahead of it, as the emulated GPU shows them.
 namespace debubble::exec::parity {

@@ -1,6 +1,6 @@
 #include <QCoreApplication>
 
-#include "gui/widgets/details_panel.h"
+#include "gui/widgets/details/details_panel.h"
 #include "gui/widgets/window_views.h"
 
 namespace debubble::gui {

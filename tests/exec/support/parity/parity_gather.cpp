@@ -1,4 +1,4 @@
-#include "tests/exec/support/parity_gather.h"
+#include "tests/exec/support/parity/parity_gather.h"
 
 #include <nlohmann/json.hpp>
 

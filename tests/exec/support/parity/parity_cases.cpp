@@ -1,11 +1,11 @@
-#include "tests/exec/support/parity_cases.h"
+#include "tests/exec/support/parity/parity_cases.h"
 
 #include <cctype>
 
 #include <fmt/format.h>
 
 #include "schedule/generators/generators.h"
-#include "tests/exec/support/parity_variants.h"
+#include "tests/exec/support/parity/parity_variants.h"
 
 namespace debubble::exec::parity {
 

@@ -1,4 +1,4 @@
-#include "sim/memory/allocator_player.h"
+#include "sim/memory/allocator/allocator_player.h"
 #include "sim/memory/pair_memory.h"
 
 /// The passes of an AllocatorPlayer, alone and beside each other.

@@ -9,7 +9,7 @@
 #include "scenarios/read/read_scenario.h"
 #include "schedule/csv/csv.h"
 #include "schedule/generators/generators.h"
-#include "tests/exec/support/parity_job.h"
+#include "tests/exec/support/parity/parity_job.h"
 #include "tests/exec/support/scratch_folder.h"
 #include "tests/schedule/with_offload.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tests/exec/support/parity_job.h"
+#include "tests/exec/support/parity/parity_job.h"
 
 namespace debubble::exec::parity {
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "tests/exec/support/parity_job.h"
+#include "tests/exec/support/parity/parity_job.h"
 
 namespace debubble::exec::parity {
 

@@ -1,11 +1,11 @@
-#include "tests/exec/support/comm_promises.h"
+#include "tests/exec/support/comm/comm_promises.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <thread>
 
-#include "tests/exec/support/comm_checks.h"
+#include "tests/exec/support/comm/comm_checks.h"
 
 /// Messages between two ranks.
 namespace debubble::exec {

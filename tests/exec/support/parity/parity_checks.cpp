@@ -1,4 +1,4 @@
-#include "tests/exec/support/parity_checks.h"
+#include "tests/exec/support/parity/parity_checks.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "gui/widgets/details_panel.h"
+#include "gui/widgets/details/details_panel.h"
 
 #include <algorithm>
 #include <iterator>

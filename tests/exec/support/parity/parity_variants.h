@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "tests/exec/support/parity_job.h"
+#include "tests/exec/support/parity/parity_job.h"
 
 /// What a case has that differs from most.
 namespace debubble::exec::parity {

@@ -1,4 +1,4 @@
-#include "tests/exec/support/parity_job.h"
+#include "tests/exec/support/parity/parity_job.h"
 
 #include <algorithm>
 #include <mutex>

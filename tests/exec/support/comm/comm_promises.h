@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "tests/exec/support/comm_conformance.h"
+#include "tests/exec/support/comm/comm_conformance.h"
 
 /// The cases of comm_conformance.h, by what is promised.
 namespace debubble::exec {

@@ -1,10 +1,10 @@
-#include "tests/exec/support/comm_promises.h"
+#include "tests/exec/support/comm/comm_promises.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "tests/exec/support/comm_checks.h"
+#include "tests/exec/support/comm/comm_checks.h"
 
 /// Times of waits, and what ends them.
 namespace debubble::exec {

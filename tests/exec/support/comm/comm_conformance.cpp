@@ -1,6 +1,6 @@
-#include "tests/exec/support/comm_conformance.h"
+#include "tests/exec/support/comm/comm_conformance.h"
 
-#include "tests/exec/support/comm_promises.h"
+#include "tests/exec/support/comm/comm_promises.h"
 
 namespace debubble::exec {
 

@@ -1,4 +1,4 @@
-#include "sim/memory/built_graphs.h"
+#include "sim/memory/allocator/built_graphs.h"
 
 #include "base/memo.h"
 

@@ -1,6 +1,6 @@
 #include <QCoreApplication>
 
-#include "gui/widgets/tensor_panel.h"
+#include "gui/widgets/details/tensor_panel.h"
 #include "gui/widgets/timeline/timeline_view.h"
 #include "gui/widgets/window_views.h"
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "tests/exec/support/parity_job.h"
+#include "tests/exec/support/parity/parity_job.h"
 
 /// The trainings that are run in every layout.
 namespace debubble::exec::parity {

@@ -1,11 +1,11 @@
-#include "sim/memory/allocator_player.h"
+#include "sim/memory/allocator/allocator_player.h"
 
 #include <algorithm>
 #include <utility>
 #include <variant>
 
 #include "base/overloaded.h"
-#include "sim/memory/shared_requests.h"
+#include "sim/memory/allocator/shared_requests.h"
 
 namespace debubble::sim {
 namespace {

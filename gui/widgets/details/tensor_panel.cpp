@@ -1,4 +1,4 @@
-#include "gui/widgets/tensor_panel.h"
+#include "gui/widgets/details/tensor_panel.h"
 
 #include <QHeaderView>
 

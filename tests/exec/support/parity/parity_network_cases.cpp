@@ -1,5 +1,5 @@
-#include "tests/exec/support/parity_cases.h"
-#include "tests/exec/support/parity_variants.h"
+#include "tests/exec/support/parity/parity_cases.h"
+#include "tests/exec/support/parity/parity_variants.h"
 
 /// Layouts of networks that are more than their layers' attention and MLP, and of parts of layers.
 namespace debubble::exec::parity {

@@ -1,4 +1,4 @@
-#include "sim/memory/shared_requests.h"
+#include "sim/memory/allocator/shared_requests.h"
 
 #include <algorithm>
 #include <variant>
