@@ -80,7 +80,7 @@ TEST(PricedStages, AreKept) {
 
 /// What a bound asks for: it names no layer.
 TEST(SchedulePrices, AreTheSameForTheFirstStagesThatAreAlike) {
-    const scenarios::Scenario job = gpt_job(4, 1, 1);
+    const scenarios::Scenario job = gpt_job(1, 1, 4);
     const int layers = job.model.layers.count() / 4;
     std::vector<models::StageContent> stages;
     for (int s = 0; s < 4; ++s) stages.push_back({s * layers, layers, s == 0, s == 3});
