@@ -68,9 +68,9 @@ enum class Stored { AsIs, Transposed, Unknown };
 /// How the last two dimensions lie in memory.
 Stored stored(const OperatorInput& matrix) {
     const std::size_t rank = matrix.dims.size();
-    if (rank < 2 || !matrix.strides) return Stored::Unknown;
-    const std::int64_t across = matrix.strides->at(rank - 1);
-    const std::int64_t down = matrix.strides->at(rank - 2);
+    if (rank < 2 || !matrix.strides || matrix.strides->size() != rank) return Stored::Unknown;
+    const std::int64_t across = (*matrix.strides)[rank - 1];
+    const std::int64_t down = (*matrix.strides)[rank - 2];
     if (across == 1 && down >= matrix.dims[rank - 1]) return Stored::AsIs;
     if (down == 1 && across >= matrix.dims[rank - 2]) return Stored::Transposed;
     return across == 1 ? Stored::AsIs : Stored::Unknown;
