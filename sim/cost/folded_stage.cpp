@@ -113,7 +113,7 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
     // The operands of a part grow with the layers before it where sums are stored.
     const bool identical =
         execution.recompute_extent.together == 1 && !scenario.model.residual_block &&
-        !(scenario.parallel.zero_stage == 3 && scenarios::gather_limits(scenario));
+        (scenario.parallel.zero_stage != 3 || !scenarios::gather_limits(scenario));
     const int folded =
         scenario.model.sharding.empty() && identical ? longest.count - kLayersBuilt : 0;
     const models::ExpertParameters experts = listed_experts(scenario);
