@@ -92,7 +92,7 @@ struct HeldByPlace {
     /// Bytes of a layer's whole gradients without its experts', where these are another unit: they
     /// are there from the first kernel that makes some of them.
     std::int64_t dense_of_layer = 0;
-    /// Bytes of gathered parameters, beside those by place, as limits of fetching say
+    /// Bytes of gathered parameters, in addition to those by place, as limits of fetching say
     /// (fetch_plan.h); unset where the place says all.
     struct Fetched {
         std::vector<Bytes> by_kernel;  ///< of the pass

@@ -42,7 +42,7 @@ private:
 /// or each step draws its documents and packs them. All refer to the scenario and the priced plan.
 class LoadsOfStep {
 public:
-    /// Even whatever the scenario says.
+    /// Even loads, although the scenario may draw them.
     LoadsOfStep(const scenarios::Scenario& scenario, const PricedPlan& priced);
     /// Drawn as the scenario's imbalance says.
     LoadsOfStep(const scenarios::Scenario& scenario, const PricedPlan& priced,

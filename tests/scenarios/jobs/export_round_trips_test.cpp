@@ -91,7 +91,7 @@ TEST(ExportedJob, ReadsBackAsThePlanForThreeHundredRandomPlans) {
     EXPECT_EQ(plans, 300);
 }
 
-/// Keys that a framework has whatever the plan is, which a job therefore never leaves out.
+/// Keys that a framework has for every plan, which a job therefore never leaves out.
 const std::map<std::string, std::vector<std::string>> kAlwaysSaid{
     {"megatron",
      {"model", "parallel.tensor", "parallel.pipeline", "parallel.context", "parallel.data",

@@ -27,7 +27,7 @@ inline std::set<std::string> keys_of(const Exported& exported) {
     return keys;
 }
 
-/// Reads a job back with what it was said to leave out, and lays the plans beside each other.
+/// Reads a job back with what it was said to leave out, and compares the plans.
 inline void expect_round_trip(const scenarios::Scenario& plan, const std::string& format) {
     const Exported exported = export_job(plan, format);
     const std::set<std::string> unsaid = keys_of(exported);
