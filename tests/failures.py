@@ -32,7 +32,11 @@ def told(output):
 
 
 def main():
-    for case in ElementTree.parse(sys.argv[1]).iter("testcase"):
+    try:
+        cases = ElementTree.parse(sys.argv[1]).iter("testcase")
+    except (OSError, ElementTree.ParseError) as error:
+        sys.exit(f"{sys.argv[1]} cannot be read: {error}")
+    for case in cases:
         failure = case.find("failure")
         if failure is None:
             continue
