@@ -2,11 +2,10 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <vector>
 
 #include "base/units.h"
+#include "models/memory/free_blocks.h"
 
 /// The device memory that a stream of allocations costs. Both allocators take the same calls:
 /// allocate gives a handle, free takes it back.
@@ -54,50 +53,38 @@ public:
 
     int allocate(Bytes size);
     void free(int handle);
-    /// The same as to free one after the other, which comes to the same free blocks in any order,
-    /// in time that does not grow with the square of their number.
-    void free_all(std::span<const int> handles);
     const MemoryUsage& usage() const { return usage_; }
 
 private:
+    static constexpr int kNone = -1;  ///< no block
     struct Block {
         std::int64_t size = 0;
         std::int64_t address = 0;  ///< orders blocks of one size like the device's addresses
-        int before = -1;           ///< neighbours in the segment, -1 at its ends
-        int after = -1;
+        int before = kNone;        ///< neighbours in the segment, kNone at its ends
+        int after = kNone;
+        FreeBlocks::Place place = {};  ///< while it is free
         bool small = false;
         bool used = false;
     };
-    struct FreeBlock {
-        std::int64_t size = 0;
-        std::int64_t address = 0;
-        int block = 0;
-        friend bool operator<(const FreeBlock& a, const FreeBlock& b) {
-            return a.size != b.size ? a.size < b.size : a.address < b.address;
-        }
-    };
-    /// Sorted. A pool has some tens of blocks, which are moved faster than a tree is balanced.
-    using Pool = std::vector<FreeBlock>;
 
-    int new_block(Block block);
+    int new_block(std::int64_t size, std::int64_t address, int before, int after, bool small);
     int new_segment(std::int64_t size, bool small);
     int grown_segment(std::int64_t size, bool small);
-    Pool::iterator best_fit(Pool& pool, std::int64_t size) const;
+    int best_fit(std::int64_t size, bool small) const;
     bool is_split(const Block& block, std::int64_t size) const;
-    FreeBlock split(int index, std::int64_t size);
+    void split(int index, std::int64_t size);
     void merge_with_next(int index);
-    FreeBlock free_block(int index) const {
-        return {blocks_[index].size, blocks_[index].address, index};
-    }
-    Pool& pool_of(const Block& block) { return block.small ? small_ : large_; }
+    void put_in_pool(int index);
+    void take_from_pool(int index);
+    FreeBlocks& pool_of(const Block& block) { return block.small ? small_ : large_; }
 
     Segments segments_;
     std::vector<Block> blocks_;
     std::vector<int> unused_;
-    std::array<int, 2> last_{-1,
-                             -1};  ///< last block of the grown segments: of large ones, of small
-    Pool small_;
-    Pool large_;
+    std::array<int, 2> last_{kNone,
+                             kNone};  ///< last block of the grown segments: of large ones, of small
+    FreeBlocks small_;
+    FreeBlocks large_;
     std::int64_t next_address_ = 0;
     MemoryUsage usage_;
 };

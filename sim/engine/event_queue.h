@@ -12,11 +12,14 @@ namespace debubble::sim {
 
 /// The thing to wake, as an index that the owner of the queue understands.
 struct Event {
+    enum class Kind : std::uint8_t { TaskEnd, FlowBegin, FlowEnd };
+
     Instant when;
-    std::uint64_t sequence = 0;  ///< order in which it was requested
+    std::uint64_t order = 0;  ///< in which it was requested, and its kind in the last two bits
     std::int32_t task = 0;
     std::int32_t version = 0;  ///< a flow whose rate has changed since ignores its older events
-    enum class Kind : std::uint8_t { TaskEnd, FlowBegin, FlowEnd } kind{};
+
+    Kind kind() const { return static_cast<Kind>(order & 3U); }
 };
 
 /// Gives events by time; those of one instant, in the order in which they were requested. That
@@ -31,7 +34,7 @@ public:
     void at(Instant when, Event::Kind kind, std::int32_t task, std::int32_t version = 0) {
         assert(when >= now_ && "an event cannot be put in the past");
         checked(when - Instant{});
-        heap_.push({when, next_sequence_++, task, version, kind});
+        heap_.push({when, next_order_++ << 2U | static_cast<std::uint64_t>(kind), task, version});
     }
 
     /// Precondition: not empty. Moves now() to the event's time.
@@ -46,12 +49,12 @@ public:
 private:
     struct Later {
         bool operator()(const Event& a, const Event& b) const {
-            return a.when != b.when ? a.when > b.when : a.sequence > b.sequence;
+            return a.when != b.when ? a.when > b.when : a.order > b.order;
         }
     };
     boost::heap::d_ary_heap<Event, boost::heap::arity<4>, boost::heap::compare<Later>> heap_;
     Instant now_{};
-    std::uint64_t next_sequence_ = 0;
+    std::uint64_t next_order_ = 0;
     std::uint64_t handled_ = 0;
 };
 

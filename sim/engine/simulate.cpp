@@ -50,7 +50,7 @@ public:
 
 private:
     void handle(const Event& event) {
-        switch (event.kind) {
+        switch (event.kind()) {
             case Event::Kind::TaskEnd: end(event.task); break;
             case Event::Kind::FlowBegin: {
                 const Flow& flow = graph_.flows[graph_.tasks[event.task].cost];

@@ -37,16 +37,6 @@ void MemoryLog::free(int handle) {
     if (records_) entries_.push_back({handle, true, {}, {}, {}, {}, action_});
 }
 
-void MemoryLog::free_all(std::vector<int> handles) {
-    auto* caching = std::get_if<models::CachingAllocator>(&allocator_);
-    if (records_ || caching == nullptr) {
-        for (const int handle : handles) free(handle);
-        return;
-    }
-    std::erase(handles, kNone);
-    caching->free_all(handles);
-}
-
 PlayedMemory MemoryLog::result(std::size_t largest) const {
     PlayedMemory played;
     played.peak_allocated = usage().peak_allocated;

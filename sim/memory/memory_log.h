@@ -29,8 +29,6 @@ public:
     /// Names must outlive the log. `op` is the kernel that the tensor is for.
     int allocate(Bytes bytes, MemoryClass held_as, std::string_view name, std::string_view op);
     void free(int handle);  ///< accepts kNone
-    /// The same for each of them, kNone among them.
-    void free_all(std::vector<int> handles);
 
     PlayedMemory result(std::size_t largest) const;
     const models::MemoryUsage& usage() const;

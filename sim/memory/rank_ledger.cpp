@@ -1,6 +1,7 @@
 #include "sim/memory/rank_ledger.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <utility>
@@ -101,6 +102,23 @@ private:
     std::vector<LedgerChange> changes_;
 };
 
+/// Sorts values that are almost in order, each past the few greater ones before it; those that turn
+/// out to be in another order are sorted from scratch. No two are equal.
+template <class T, class Less = std::less<>>
+void sort_almost_sorted(std::vector<T>& values, const Less& less = {}) {
+    constexpr std::size_t kMostMoves = 8;  // of a value on average
+    std::size_t moves = 0;
+    for (std::size_t i = 1; i < values.size(); ++i) {
+        const T value = values[i];
+        std::size_t to = i;
+        for (; to > 0 && less(value, values[to - 1]); --to) values[to] = values[to - 1];
+        values[to] = value;
+        moves += i - to;
+        if (moves > kMostMoves * values.size())
+            return std::sort(values.begin(), values.end(), less);
+    }
+}
+
 std::uint32_t turn_of(const LedgerChange& change) {
     if (change.quiet) return 0;
     using enum LedgerChange::What;
@@ -112,21 +130,6 @@ std::uint32_t turn_of(const LedgerChange& change) {
 Compute forward_of(const MemoryEvent& event) {
     if (const auto* leaves = std::get_if<SavedLeaves>(&event.what)) return leaves->forward;
     return std::get<SavedReturns>(event.what).forward;
-}
-
-/// Sorts keys that are almost in order, each past the few greater ones before it; keys that turn
-/// out to be in another order are sorted from scratch.
-void RankLedger::sort_almost_sorted(std::vector<Key>& keys) {
-    constexpr std::size_t kMostMoves = 8;  // of a key on average
-    std::size_t moves = 0;
-    for (std::size_t i = 1; i < keys.size(); ++i) {
-        const Key key = keys[i];
-        std::size_t to = i;
-        for (; to > 0 && key < keys[to - 1]; --to) keys[to] = keys[to - 1];
-        keys[to] = key;
-        moves += i - to;
-        if (moves > kMostMoves * keys.size()) return std::sort(keys.begin(), keys.end());
-    }
 }
 
 RankLedger::RankLedger(const std::vector<MemoryEvent>& events, std::span<const ActionTimes> times)
@@ -181,7 +184,7 @@ public:
         std::vector<std::uint32_t> indices(places_.size());
         for (std::uint32_t i = 0; i < indices.size(); ++i) indices[i] = i;
         std::erase_if(indices, [&](std::uint32_t i) { return left_out_[i]; });
-        std::ranges::stable_sort(
+        sort_almost_sorted(
             indices, [&](std::uint32_t a, std::uint32_t b) { return places_[a] < places_[b]; });
         return indices;
     }

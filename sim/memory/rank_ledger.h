@@ -75,7 +75,6 @@ private:
             return a.order != b.order ? a.order < b.order : a.index < b.index;
         }
     };
-    static void sort_almost_sorted(std::vector<Key>& keys);
 
     std::vector<LedgerChange> changes_;
     std::vector<Key> keys_;

@@ -12,16 +12,6 @@
 namespace debubble::sim {
 namespace {
 
-models::PassSteps steps_of(const models::StageGraph& graph, Pass pass) {
-    switch (pass) {
-        case Pass::Forward: return models::forward_steps(graph);
-        case Pass::Backward: return models::backward_steps(graph);
-        case Pass::BackwardInput: return models::backward_input_steps(graph);
-        case Pass::BackwardWeight: return models::backward_weight_steps(graph);
-    }
-    return {};
-}
-
 std::vector<std::size_t> built_as(const scenarios::Scenario& scenario,
                                   const std::vector<models::StageContent>& contents,
                                   RankStages::Names names) {
@@ -65,23 +55,23 @@ RankStages::RankStages(const scenarios::Scenario& scenario,
       // Only limits of what is gathered ask for every expert's parameters.
       built_(scenario.model, scenarios::execution_of(scenario),
              limits_ ? models::ExpertParameters::EachByName : models::ExpertParameters::Counted),
-      graphs_(contents.size() * slices_),
-      passes_(graphs_.size() * kPasses),
+      stages_(contents.size() * slices_),
+      passes_(stages_.size() * kPasses),
       units_(contents.size()),
       fetches_(contents.size()),
       fetches_of_split_(contents.size()) {}
 
-const models::StageGraph& RankStages::graph(Stage stage, int slice) const {
-    std::shared_ptr<const models::StageGraph>& graph = graphs_[at(stage, slice)];
-    if (!graph) graph = built_.get(contents_[built_as_[stage.index]], slice);
-    return *graph;
+const BuiltStage& RankStages::built(Stage stage, int slice) const {
+    std::shared_ptr<const BuiltStage>& built = stages_[at(stage, slice)];
+    if (!built) built = built_.get(contents_[built_as_[stage.index]], slice);
+    return *built;
 }
 
 RankStages::KnownPass& RankStages::known(const Compute& c) const {
     const int slice = c.micro_batch.slice.value_or(0);
     std::optional<KnownPass>& known =
         passes_[at(c.stage, slice) * kPasses + static_cast<std::size_t>(c.pass)];
-    if (!known) known = KnownPass{steps_of(graph(c.stage, slice), c.pass), {}};
+    if (!known) known.emplace(KnownPass{built(c.stage, slice).steps(c.pass), {}});
     return *known;
 }
 
@@ -119,9 +109,9 @@ const FetchPass* RankStages::fetched(const Compute& c) const {
 Bytes RankStages::message(const Message& message) const {
     if (!boundary_) {
         const auto known =
-            std::ranges::find_if(graphs_, [](const auto& g) { return g != nullptr; });
-        boundary_ =
-            (known != graphs_.end() ? **known : graph(message.producer, 0)).boundary_bytes();
+            std::ranges::find_if(stages_, [](const auto& stage) { return stage != nullptr; });
+        boundary_ = (known != stages_.end() ? (*known)->graph() : graph(message.producer, 0))
+                        .boundary_bytes();
     }
     const bool back = message.kind == Message::Kind::Gradient;
     const models::StageContent& producer =

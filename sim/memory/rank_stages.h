@@ -30,7 +30,9 @@ public:
     const PlacementIndex& index() const { return index_; }
     /// The two passes of a pair take turns layer by layer (pair_memory.h).
     bool pairs_layers() const { return scenario_.schedule.pairs_layers; }
-    const models::StageGraph& graph(Stage stage, int slice) const;
+    const models::StageGraph& graph(Stage stage, int slice) const {
+        return built(stage, slice).graph();
+    }
     /// Whether two stages have one graph (Names::OfOneAlike).
     bool share_graph(Stage a, Stage b) const { return built_as_[a.index] == built_as_[b.index]; }
     const models::PassSteps& steps(const Compute& c) const { return known(c).steps; }
@@ -58,7 +60,7 @@ public:
 
 private:
     struct KnownPass {
-        models::PassSteps steps;
+        const models::PassSteps& steps;
         std::optional<PassMemory> memory;
     };
     static constexpr std::size_t kPasses = 4;
@@ -67,6 +69,7 @@ private:
     std::size_t at(Stage stage, int slice) const {
         return built_as_[stage.index] * slices_ + static_cast<std::size_t>(slice);
     }
+    const BuiltStage& built(Stage stage, int slice) const;
     KnownPass& known(const Compute& c) const;
     const ShardedUnits& units(Stage stage) const;
     /// The pass within DeepSpeed's limits; null without them, and of a pass that gathers nothing.
@@ -87,7 +90,7 @@ private:
     bool backwards_follow_;              ///< each its own forward
     std::vector<std::size_t> built_as_;  ///< by stage: the index of the one whose graph it has
     BuiltGraphs built_;
-    mutable std::vector<std::shared_ptr<const models::StageGraph>> graphs_;  ///< stage x slice
+    mutable std::vector<std::shared_ptr<const BuiltStage>> stages_;   ///< stage x slice
     mutable std::vector<std::optional<KnownPass>> passes_;            ///< stage x slice x pass
     mutable std::vector<std::optional<ShardedUnits>> units_;          ///< by stage
     mutable std::vector<std::optional<FetchPlan>> fetches_;           ///< by stage

@@ -325,16 +325,21 @@ void multiply(bool bf16, float* d, const unsigned* a, const unsigned* b) {
     const auto of = [&](int lane) {
         return reinterpret_cast<const Fragments*>(all[lane]);  // NOLINT(performance-no-int-to-ptr)
     };
+    // The rows of A and the columns of B that this lane's results are made of; `pair` is the index of
+    // the lane, in its row or column, that has these two of them.
+    constexpr int kDepth = 16;
     const int lane = thread % kWarp;
-    for (int i = 0; i < 4; ++i) {
-        const int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
-        for (int k = 0; k < 16; ++k) {
-            // Index of the lane, in its row or column, that has the pair.
-            const int pair = k % 8 / 2;
-            d[i] += of(row % 8 * 4 + pair)->a[row / 8 + k / 8 * 2][k % 2] *
-                    of(column * 4 + pair)->b[k / 8][k % 2];
+    float rows[2][kDepth], columns[2][kDepth];
+    for (int k = 0; k < kDepth; ++k) {
+        const int pair = k % 8 / 2;
+        const Fragments& of_row = *of(lane / 4 * 4 + pair);
+        for (int half = 0; half < 2; ++half) {
+            rows[half][k] = of_row.a[half + k / 8 * 2][k % 2];
+            columns[half][k] = of((lane % 4 * 2 + half) * 4 + pair)->b[k / 8][k % 2];
         }
     }
+    for (int i = 0; i < 4; ++i)
+        for (int k = 0; k < kDepth; ++k) d[i] += rows[i / 2][k] * columns[i % 2][k];
     the_block.meet(0);  // no fragments go away before all lanes have read them
 }
 

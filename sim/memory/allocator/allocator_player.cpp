@@ -112,14 +112,9 @@ void AllocatorPlayer::step_with(const std::vector<MemoryEvent>& events,
     const bool asks = transient.count > 0 || std::ranges::find(made, true) != made.end();
     if (!asks && !log_.records()) return;  // to free alone takes no memory from the device
     hold({});
-    std::vector<int> freed;
-    const auto release_too = [&](int& handle) {
-        freed.push_back(std::exchange(handle, MemoryLog::kNone));
-    };
     for (auto& [key, handles] : passes_)
-        for (int& handle : handles) release_too(handle);
-    for (const std::uint32_t allocation : gone) release_too(handles_[allocation]);
-    log_.free_all(std::move(freed));
+        for (int& handle : handles) release(handle);
+    for (const std::uint32_t allocation : gone) release(handles_[allocation]);
     for (std::uint32_t index = 0; index < made.size(); ++index)
         if (made[index]) handles_[index] = allocate(std::get<Allocation>(events[index].what));
     if (transient.count > 0)

@@ -130,36 +130,5 @@ TEST(ExactAllocator, AddsAndRemembersThePeak) {
     allocator.free(b);
 }
 
-TEST(CachingAllocator, FreesManyAtOnceAsOneAfterTheOther) {
-    std::mt19937 random(7);
-    const auto draw = [&](int sides) { return static_cast<int>(random() % sides); };
-    for (int round = 0; round < 200; ++round) {
-        const Segments segments = round % 2 == 0 ? Segments::Fixed : Segments::Expandable;
-        CachingAllocator one_by_one(segments), at_once(segments);
-        std::vector<int> of_one, of_all;
-        const auto allocate = [&] {
-            const Bytes size{(draw(2) == 0 ? 1'000 : 1'000'000) * (1 + draw(40))};
-            of_one.push_back(one_by_one.allocate(size));
-            of_all.push_back(at_once.allocate(size));
-        };
-        for (int cycle = 0; cycle < 5; ++cycle) {
-            for (int i = 0; i < 60; ++i) allocate();
-            // A part of them, in no order.
-            std::vector<int> freed;
-            for (int i = draw(50); i > 0; --i) {
-                const auto at = static_cast<std::size_t>(draw(static_cast<int>(of_one.size())));
-                one_by_one.free(of_one[at]);
-                freed.push_back(of_all[at]);
-                of_one.erase(of_one.begin() + static_cast<std::ptrdiff_t>(at));
-                of_all.erase(of_all.begin() + static_cast<std::ptrdiff_t>(at));
-            }
-            at_once.free_all(freed);
-            EXPECT_EQ(at_once.usage(), one_by_one.usage());
-        }
-        for (int i = 0; i < 60; ++i) allocate();
-        EXPECT_EQ(at_once.usage(), one_by_one.usage());
-    }
-}
-
 }  // namespace
 }  // namespace debubble::models
