@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scenarios/plan/derived.h"
+#include "scenarios/plan/packing.h"
 #include "sim/explain/explain.h"
 #include "sim/memory/memory_play.h"
 
@@ -24,9 +25,10 @@ void play_allocators(Prediction& out, const StepToAllocate& step, bool only_wher
                      const std::stop_token& stop) {
     if (only_where_it_decides && !reserve_decides(out, step.scenario)) return;
     const std::vector<Bytes> reserved =
-        step.loaded ? step.loaded->drawn.reserved()
-                    : play_reserved(with_full_ranks(step.scenario), step.priced->plan.stages,
-                                    step.loads->program(), step.times, stop);
+        step.loaded
+            ? step.loaded->drawn.reserved()
+            : play_reserved(scenarios::with_full_ranks(step.scenario), step.priced->plan.stages,
+                            step.loads->program(), step.times, stop);
     for (RankPrediction& rank : out.ranks) rank.reserved = reserved[rank.rank.index];
     add_ranges(out, step.scenario);
 }

@@ -199,8 +199,8 @@ PredictionWithTrace predict_balanced(const Scenario& scenario, const PredictOpti
 /// in.
 PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& options) {
     const Scenario& scenario = step.scenario;
-    step.priced = std::make_unique<const PricedPlan>(options.plan ? priced(*options.plan, scenario)
-                                                                  : price(scenario));
+    step.priced = std::make_unique<const PricedPlan>(
+        priced(options.plan ? *options.plan : ordered_plan(scenario), scenario));
     const PricedPlan& of_plan = *step.priced;
     const Plan& plan = of_plan.plan;
 
@@ -297,7 +297,7 @@ TraceHeader header_of(const Scenario& scenario, Transport transport) {
 
 Plan priced_plan(const Scenario& scenario) {
     if (is_balanced(scenario)) return priced_plan(cut_by_playing(scenario, {}).scenario);
-    return needs_costs(scenario) ? price(scenario).plan : make_plan(scenario);
+    return ordered_plan(scenario);
 }
 
 Scenario with_choices_made(Scenario scenario, const ChoicesDone& choosing) {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -43,11 +44,10 @@ Json lanes() {
 profile::RunOptions options_of(const Json& request) {
     profile::RunOptions options;
     if (!request.contains("scenario") && !request.contains("text")) return options;
-    const sim::PricedPlan priced = sim::price(scenario_of(request));
-    options.program = priced.plan.program;
+    scenarios::Plan plan = sim::ordered_plan(scenario_of(request));
+    options.program = std::move(plan.program);
     options.layers.emplace();
-    for (const models::StageContent& stage : priced.plan.stages)
-        options.layers->push_back(stage.layers);
+    for (const models::StageContent& stage : plan.stages) options.layers->push_back(stage.layers);
     return options;
 }
 

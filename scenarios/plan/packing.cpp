@@ -43,6 +43,15 @@ std::int64_t rank_capacity(const Scenario& scenario) {
                                                                 scenario.parallel.context);
 }
 
+GroupRules group_rules(const Scenario& scenario) {
+    return {rank_capacity(scenario), context_group_sizes(scenario)};
+}
+
+int ranks_needed(std::int64_t length, const GroupRules& rules) {
+    const std::int64_t ranks = (length + rules.capacity - 1) / rules.capacity;
+    return *std::ranges::lower_bound(rules.sizes, ranks);
+}
+
 std::int64_t document_alignment(const Scenario& scenario) {
     const std::int64_t ranks = cutting_ranks(scenario);
     const std::int64_t halves = ranks > 1 ? 2 * ranks : 1;
@@ -74,6 +83,11 @@ Scenario filled_groups(Scenario scenario, int ranks) {
     scenario.training.seq_length = tokens / documents;
     scenario.training.micro_batch = documents;
     return scenario;
+}
+
+Scenario with_full_ranks(const Scenario& scenario) {
+    if (!packs_in_step(scenario)) return scenario;
+    return filled_groups(scenario, ranks_needed(longest_document(scenario), group_rules(scenario)));
 }
 
 }  // namespace debubble::scenarios

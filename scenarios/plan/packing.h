@@ -21,6 +21,15 @@ std::vector<int> context_group_sizes(const Scenario& scenario);
 /// Tokens of one rank in one microbatch, at most.
 std::int64_t rank_capacity(const Scenario& scenario);
 
+struct GroupRules {
+    std::int64_t capacity = 1;  ///< tokens of one rank in a microbatch
+    std::vector<int> sizes;     ///< allowed numbers of ranks, ascending; the last is all ranks
+};
+GroupRules group_rules(const Scenario& scenario);
+
+/// The smallest group with room for a document. Precondition: the largest one has room.
+int ranks_needed(std::int64_t length, const GroupRules& rules);
+
 /// Documents are padded to a multiple of so many tokens, which all groups and tensor-parallel ranks
 /// can cut.
 std::int64_t document_alignment(const Scenario& scenario);
@@ -32,5 +41,9 @@ int fewest_documents(const Scenario& scenario, std::int64_t tokens);
 
 /// The scenario whose microbatches fill every rank of a group of this size to its capacity.
 Scenario filled_groups(Scenario scenario, int ranks);
+
+/// The scenario whose microbatches are those that memory must hold: itself, unless it packs in the
+/// step.
+Scenario with_full_ranks(const Scenario& scenario);
 
 }  // namespace debubble::scenarios

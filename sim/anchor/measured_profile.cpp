@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -18,11 +19,11 @@ namespace {
 /// Passes without names are named by the plan.
 profile::ProfiledRun run_of(const std::vector<std::string>& files,
                             const scenarios::Scenario& plan) {
-    const PricedPlan priced = price(plan);
+    scenarios::Plan ordered = ordered_plan(plan);
     profile::RunOptions options;
-    options.program = priced.plan.program;
+    options.program = std::move(ordered.program);
     options.layers.emplace();
-    for (const models::StageContent& stage : priced.plan.stages)
+    for (const models::StageContent& stage : ordered.stages)
         options.layers->push_back(stage.layers);
     return profile::read_run(files, options);
 }

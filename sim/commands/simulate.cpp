@@ -237,7 +237,7 @@ void write_files(const SimulateArguments& args, const std::vector<scenarios::Sce
                                            answers, is_quiet()));
     if (!args.kernels.empty()) {
         const scenarios::Scenario& scenario = scenarios.front();
-        write_output(args.kernels, plan_kernels(scenario, price(scenario).plan));
+        write_output(args.kernels, plan_kernels(scenario, ordered_plan(scenario)));
     }
     if (!args.chakra.empty()) {
         const std::string groups = write_chakra(answers.front().trace, args.chakra_ranks(),

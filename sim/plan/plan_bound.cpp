@@ -182,8 +182,7 @@ Schedule unsearched(const scenarios::Scenario& scenario) {
 
 Passes passes_of(const scenarios::Scenario& scenario) {
     const bool searched = needs_costs(scenario);
-    if (order_has_price(scenario))
-        return {searched ? price(scenario).plan : make_plan(scenario), Order::Played};
+    if (order_has_price(scenario)) return {ordered_plan(scenario), Order::Played};
     if (scenario.imbalance.documents)
         return {make_plan(scenario), searched ? Order::Another : Order::Played};
     if (!searched) return {scenarios::plan_of_passes(scenario), Order::Played};

@@ -14,7 +14,6 @@
 #include "scenarios/plan/packing.h"
 #include "schedule/generators/generators.h"
 #include "sim/cost/physical_models.h"
-#include "sim/uneven/document_groups.h"
 
 namespace debubble::sim {
 
@@ -105,21 +104,13 @@ PricedPasses passes_before_order(const Generator& generator, const PipelineShape
 
 }  // namespace
 
-Scenario with_full_ranks(const Scenario& scenario) {
-    if (!scenarios::packs_in_step(scenario)) return scenario;
-    const GroupRules rules{scenarios::rank_capacity(scenario),
-                           scenarios::context_group_sizes(scenario)};
-    return scenarios::filled_groups(scenario,
-                                    ranks_needed(scenarios::longest_document(scenario), rules));
-}
-
 PricedPlan priced(Plan plan, const Scenario& scenario) {
     const auto prices =
         std::make_shared<const SchedulePrices>(scenario, plan.stages, plan.schedule);
     auto of_memory = prices;
     if (scenarios::packs_in_step(scenario))
-        of_memory = std::make_shared<const SchedulePrices>(with_full_ranks(scenario), plan.stages,
-                                                           plan.schedule);
+        of_memory = std::make_shared<const SchedulePrices>(scenarios::with_full_ranks(scenario),
+                                                           plan.stages, plan.schedule);
     return {std::move(plan), make_cost_model(prices), make_memory_model(of_memory), prices};
 }
 
@@ -128,10 +119,10 @@ PricedPasses passes_to_price(const Scenario& scenario) {
     return passes_before_order(*find_generator(scenario.schedule.name), scenario.pipeline_shape());
 }
 
-PricedPlan price(const Scenario& scenario) {
-    if (!needs_costs(scenario)) return priced(make_plan(scenario), scenario);
-    const Generator* generator = find_generator(scenario.schedule.name);
-    const PricedPasses passes = passes_to_price(scenario);
+Plan ordered_plan(const Scenario& scenario) {
+    if (!needs_costs(scenario)) return make_plan(scenario);
+    const Generator& generator = *find_generator(scenario.schedule.name);
+    const PricedPasses passes = passes_before_order(generator, scenario.pipeline_shape());
     const Placement& placement = passes.placement;
     const auto stages = partition_of(scenario, placement.stage_count());
     const auto prices = std::make_shared<const SchedulePrices>(scenario, stages, passes);
@@ -141,17 +132,13 @@ PricedPlan price(const Scenario& scenario) {
     if (scenarios::frees_by_graph(scenario.schedule))
         options["mem_b"] = freed_by_graph(*make_memory_model(prices), placement);
     std::vector<double>& limits = informed.schedule.memory_limits;
-    if (limits.empty() && generator->takes_memory_limit) {
+    if (limits.empty() && generator.takes_memory_limit) {
         limits = affordable_micro_batches(*make_memory_model(prices), placement,
                                           scenarios::room_of(scenario), options.contains("mem_b"));
         // More than 2p gain nothing.
         for (double& limit : limits) limit = std::min(limit, 2.0 * scenario.parallel.pipeline);
     }
-    // In the order that is found, passes may follow other passes than assumed here, so that ZeRO-3
-    // keeps other parameters from one to the next: they are priced again.
-    return priced(
-        make_plan(informed, pipeline_costs(*costs, placement, generator->splits_backward)),
-        scenario);
+    return make_plan(informed, pipeline_costs(*costs, placement, generator.splits_backward));
 }
 
 }  // namespace debubble::sim

@@ -17,9 +17,6 @@ struct PricedPlan {
     std::shared_ptr<const SchedulePrices> prices;  ///< those that `costs` are read from
 };
 
-/// The scenario whose microbatches are those that memory must hold.
-scenarios::Scenario with_full_ranks(const scenarios::Scenario& scenario);
-
 /// Prices a plan that was made of the scenario. Throws what make_cost_model() throws.
 PricedPlan priced(scenarios::Plan plan, const scenarios::Scenario& scenario);
 
@@ -27,9 +24,11 @@ PricedPlan priced(scenarios::Plan plan, const scenarios::Scenario& scenario);
 /// Throws what make_plan() throws.
 PricedPasses passes_to_price(const scenarios::Scenario& scenario);
 
-/// Makes the plan, and prices it. A generator that uses costs gets those of this scenario, and,
-/// where it takes a limit and none is given, the number of microbatches that its device can hold.
-/// Throws what make_plan() and make_cost_model() throw.
-PricedPlan price(const scenarios::Scenario& scenario);
+/// Makes the plan. A generator that uses costs gets those of this scenario, and, where it takes a
+/// limit and none is given, the number of microbatches that its device can hold. In the order that
+/// it finds, passes may follow other passes than assumed for these costs, so that ZeRO-3 keeps
+/// other parameters from one to the next: priced() prices them again. Throws what make_plan() and
+/// make_cost_model() throw.
+scenarios::Plan ordered_plan(const scenarios::Scenario& scenario);
 
 }  // namespace debubble::sim

@@ -200,11 +200,6 @@ double DocumentGroup::work() const {
     return sum;
 }
 
-int ranks_needed(std::int64_t length, const GroupRules& rules) {
-    const std::int64_t ranks = (length + rules.capacity - 1) / rules.capacity;
-    return *std::ranges::lower_bound(rules.sizes, ranks);
-}
-
 std::vector<PackedMicroBatch> schedule_dynamic_groups(std::span<const Document> documents,
                                                       const GroupRules& rules) {
     Waiting waiting(documents);

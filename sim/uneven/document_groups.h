@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "scenarios/plan/packing.h"
 #include "scenarios/plan/scenario.h"
 
 /// Documents of a global batch, packed into microbatches for groups of context-parallel ranks.
@@ -33,13 +34,7 @@ struct DocumentGroup {
 /// The groups of a microbatch, in the order of their ranks, which they cover exactly.
 using PackedMicroBatch = std::vector<DocumentGroup>;
 
-struct GroupRules {
-    std::int64_t capacity = 1;  ///< tokens of one rank in a microbatch
-    std::vector<int> sizes;     ///< allowed numbers of ranks, ascending; the last is all ranks
-};
-
-/// The smallest group with room for a document. Precondition: the largest one has room.
-int ranks_needed(std::int64_t length, const GroupRules& rules);
+using scenarios::GroupRules;
 
 /// Megatron-Core's scheduler default_dynamic_cp (next_hdp_group_packing_aware of
 /// megatron/core/datasets/data_schedule_utils.py): the longest document opens a microbatch with the

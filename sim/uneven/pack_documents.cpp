@@ -57,8 +57,7 @@ int multiple_of(const Scenario& scenario) {
 
 std::vector<PackedMicroBatch> dynamic_groups(const Scenario& scenario, int draw,
                                              const std::vector<Document>& documents) {
-    const GroupRules rules{scenarios::rank_capacity(scenario),
-                           scenarios::context_group_sizes(scenario)};
+    const GroupRules rules = scenarios::group_rules(scenario);
     std::vector<PackedMicroBatch> packed = schedule_dynamic_groups(documents, rules);
     if (!align_micro_batches(packed, multiple_of(scenario), rules))
         throw InputError(fmt::format(

@@ -27,7 +27,8 @@ TEST(FreedByGraph, LetsOneMoreWeightPassWait) {
 }
 
 TEST(FreedByGraph, IsWhatTheMemoryModelSays) {
-    const PricedPlan plan = price(job("", 4.95));
+    const scenarios::Scenario scenario = job("", 4.95);
+    const PricedPlan plan = priced(ordered_plan(scenario), scenario);
     std::string listed;
     for (int rank = 0; rank < plan.plan.schedule.shape.ranks; ++rank) {
         const auto held = [&](Pass pass) {

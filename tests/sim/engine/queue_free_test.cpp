@@ -85,7 +85,8 @@ TEST(QueueFree, PlaysRandomJobsAsTheQueueDoes) {
         const RandomJob job = random_job(dice);
         SCOPED_TRACE(to_text(job));
         try {
-            const PricedPlan plan = price(scenario_of(job));
+            const scenarios::Scenario scenario = scenario_of(job);
+            const PricedPlan plan = priced(ordered_plan(scenario), scenario);
             SimulateOptions how;
             how.header.transport = plan.plan.lowering.transport;
             how.steps = 1 + i % 2;

@@ -52,13 +52,13 @@ TEST(DocumentGroups, HaveTheSizesOfPowersOfTwoThatDivideAllRanksAndOfAll) {
 
 TEST(DocumentGroups, AreTheSmallestThatHoldADocument) {
     const GroupRules rules = rules_of(8, 64);
-    EXPECT_EQ(ranks_needed(1, rules), 1);
-    EXPECT_EQ(ranks_needed(64, rules), 1);
-    EXPECT_EQ(ranks_needed(65, rules), 2);
-    EXPECT_EQ(ranks_needed(128, rules), 2);
-    EXPECT_EQ(ranks_needed(129, rules), 4);
-    EXPECT_EQ(ranks_needed(512, rules), 8);
-    EXPECT_EQ(ranks_needed(10, {64, {4, 8}}), 4);
+    EXPECT_EQ(scenarios::ranks_needed(1, rules), 1);
+    EXPECT_EQ(scenarios::ranks_needed(64, rules), 1);
+    EXPECT_EQ(scenarios::ranks_needed(65, rules), 2);
+    EXPECT_EQ(scenarios::ranks_needed(128, rules), 2);
+    EXPECT_EQ(scenarios::ranks_needed(129, rules), 4);
+    EXPECT_EQ(scenarios::ranks_needed(512, rules), 8);
+    EXPECT_EQ(scenarios::ranks_needed(10, {64, {4, 8}}), 4);
 }
 
 /// The lengths, the capacity and the ranks of Megatron-Bridge's example
@@ -140,7 +140,8 @@ TEST(DocumentGroups, PlaceEveryDocumentOnceAndOverfillNoRank) {
                             EXPECT_FALSE(group.documents.empty());
                             EXPECT_LE(group.tokens_of_rank(), static_cast<double>(capacity));
                             for (const Document& document : group.documents) {
-                                EXPECT_GE(group.ranks, ranks_needed(document.length, rules));
+                                EXPECT_GE(group.ranks,
+                                          scenarios::ranks_needed(document.length, rules));
                                 placed.push_back(document);
                             }
                         }

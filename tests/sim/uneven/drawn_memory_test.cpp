@@ -83,7 +83,7 @@ TEST(DrawnMemory, OfOneConstantLoadIsThatOfExpertLoadInAnyPlan) {
 struct Drawn {
     explicit Drawn(const Scenario& of)
         : scenario(of),
-          priced(price(scenario)),
+          priced(debubble::sim::priced(ordered_plan(scenario), scenario)),
           times(simulate(priced.plan.program, *priced.costs, *priced.memory).times) {}
     DrawnMemory memory() const {
         return {scenario, priced.plan, priced.plan.program, *priced.memory, times, {}};
