@@ -1,9 +1,10 @@
 #include "sim/cost/folded_stage.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
+#include <utility>
 
-#include "base/memo.h"
 #include "models/network/layers.h"
 #include "scenarios/cluster/measured.h"
 #include "scenarios/plan/derived.h"
@@ -70,34 +71,6 @@ models::ExpertParameters listed_experts(const scenarios::Scenario& scenario) {
     return one_by_one ? models::ExpertParameters::EachByName : models::ExpertParameters::Counted;
 }
 
-/// Everything that a graph is built of. The members that differ most often come first in the
-/// comparison.
-struct GraphIngredients {
-    models::StageContent content;
-    models::Execution execution;
-    models::ExpertParameters experts{};
-    models::Architecture model;
-    friend bool operator==(const GraphIngredients&, const GraphIngredients&) = default;
-};
-
-constexpr std::size_t kMostFoldedStagesKept = 512;
-/// Of all of them together; some 5 kB for each, with the steps of the passes.
-constexpr std::size_t kMostFoldedOperatorsKept = 30'000;
-
-std::shared_ptr<const BuiltStage> built_stage(models::Architecture model,
-                                              const models::Execution& execution,
-                                              const models::StageContent& content,
-                                              models::ExpertParameters experts) {
-    static auto& known = *new Memo<GraphIngredients, const BuiltStage>(
-        kMostFoldedStagesKept, kMostFoldedOperatorsKept,
-        [](const BuiltStage& stage) { return stage.graph().operators.size(); });
-    const GraphIngredients of{content, execution, experts, std::move(model)};
-    return known.get(of, [&] {
-        return std::make_unique<const BuiltStage>(
-            models::build_stage(of.model, of.execution, of.content, of.experts));
-    });
-}
-
 }  // namespace
 
 FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::StageContent& content,
@@ -117,7 +90,10 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
     const int folded =
         scenario.model.sharding.empty() && identical ? longest.count - kLayersBuilt : 0;
     const models::ExpertParameters experts = listed_experts(scenario);
-    if (folded <= 0) return {built_stage(scenario.model, execution, content, experts), {}};
+    if (folded <= 0)
+        return {built_stage(std::make_shared<const models::Architecture>(scenario.model), execution,
+                            content, experts),
+                {}};
     shorten(execution.low_precision.wide_first, longest, folded);
     shorten(execution.low_precision.wide_last, longest, folded);
     shorten(execution.recompute_extent.layers, longest, content.first_layer, folded);
@@ -130,7 +106,8 @@ FoldedStage folded_stage(const scenarios::Scenario& scenario, const models::Stag
             shorter.layers.append(layers[layer]);
     models::StageContent built = content;
     built.layers -= folded;
-    return {built_stage(std::move(shorter), execution, built, experts),
+    return {built_stage(std::make_shared<const models::Architecture>(std::move(shorter)), execution,
+                        built, experts),
             {longest.first + 1, folded + 1}};
 }
 

@@ -211,20 +211,34 @@ private:
                std::holds_alternative<SavedReturns>(event.what);
     }
 
+    /// The number of passes that are `over` at an instant: they are in the order of time. It is
+    /// sought around a gap, further and further away.
+    std::uint32_t passes_over(std::uint32_t near, const auto& over) const {
+        std::size_t first = 0, end = passes_.size(), step = 1;
+        if (near < end && over(passes_[near])) {
+            for (first = near + 1; first + step < end && over(passes_[first + step]); step *= 2)
+                first += step;
+            end = std::min(end, first + step);
+        } else {
+            for (end = near; end > step && !over(passes_[end - step]); step *= 2) end -= step;
+            first = end > step ? end - step : 0;
+        }
+        const auto from = passes_.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto to = passes_.begin() + static_cast<std::ptrdiff_t>(end);
+        return static_cast<std::uint32_t>(std::partition_point(from, to, over) - passes_.begin());
+    }
     /// The gap before the first pass that ends after the instant. A message that comes while a pass
     /// runs counts from the next change of another kind on, as in the ledger.
-    std::uint32_t latest_gap(Instant when, bool message) const {
-        const auto after =
-            std::ranges::upper_bound(passes_, when, {}, &ActionTimes::end) - passes_.begin();
-        const auto gap = static_cast<std::uint32_t>(after);
+    std::uint32_t latest_gap(Instant when, bool message, std::uint32_t near) const {
+        const std::uint32_t gap =
+            passes_over(near, [&](const ActionTimes& pass) { return pass.end <= when; });
         if (!message || gap == passes_.size() || passes_[gap].begin >= when) return gap;
         const auto other = std::ranges::lower_bound(others_, when);
         return other != others_.end() && *other < passes_[gap].end ? gap : gap + 1;
     }
     /// The gap after the last pass that begins before the instant.
-    std::uint32_t earliest_gap(Instant when) const {
-        return static_cast<std::uint32_t>(
-            std::ranges::lower_bound(passes_, when, {}, &ActionTimes::begin) - passes_.begin());
+    std::uint32_t earliest_gap(Instant when, std::uint32_t near) const {
+        return passes_over(near, [&](const ActionTimes& pass) { return pass.begin < when; });
     }
     Instant begin_of(std::uint32_t gap) const {
         return gap == 0 ? Instant::min() : passes_[gap - 1].end;
@@ -258,7 +272,7 @@ private:
         const Instant when = time_of(event);
         const bool allocated = allocates(event);
         const std::uint32_t timed =
-            allocated ? latest_gap(when, is_message(event)) : earliest_gap(when);
+            allocated ? latest_gap(when, is_message(event), listed) : earliest_gap(when, listed);
         Place place{allocated ? std::min(listed, timed) : std::max(listed, timed), false, allocated,
                     when, index};
         // What the list has there longer than the clock is there from the gap's beginning on, or

@@ -52,9 +52,10 @@ RankStages::RankStages(const scenarios::Scenario& scenario,
       has_split_backwards_(has_pass(program, Pass::BackwardInput)),
       backwards_follow_(limits_ && backwards_follow(program.ranks)),
       built_as_(built_as(scenario, contents, names)),
+      model_(std::make_shared<const models::Architecture>(scenario.model)),
+      execution_(scenarios::execution_of(scenario)),
       // Only limits of what is gathered ask for every expert's parameters.
-      built_(scenario.model, scenarios::execution_of(scenario),
-             limits_ ? models::ExpertParameters::EachByName : models::ExpertParameters::Counted),
+      experts_(limits_ ? models::ExpertParameters::EachByName : models::ExpertParameters::Counted),
       stages_(contents.size() * slices_),
       passes_(stages_.size() * kPasses),
       units_(contents.size()),
@@ -63,7 +64,11 @@ RankStages::RankStages(const scenarios::Scenario& scenario,
 
 const BuiltStage& RankStages::built(Stage stage, int slice) const {
     std::shared_ptr<const BuiltStage>& built = stages_[at(stage, slice)];
-    if (!built) built = built_.get(contents_[built_as_[stage.index]], slice);
+    if (!built) {
+        models::Execution of_slice = execution_;
+        of_slice.slice = slice;
+        built = built_stage(model_, of_slice, contents_[built_as_[stage.index]], experts_);
+    }
     return *built;
 }
 
@@ -71,7 +76,8 @@ RankStages::KnownPass& RankStages::known(const Compute& c) const {
     const int slice = c.micro_batch.slice.value_or(0);
     std::optional<KnownPass>& known =
         passes_[at(c.stage, slice) * kPasses + static_cast<std::size_t>(c.pass)];
-    if (!known) known.emplace(KnownPass{built(c.stage, slice).steps(c.pass), {}});
+    if (!known)
+        known.emplace(KnownPass{built(c.stage, slice).steps(c.pass, has_split_backwards_), {}});
     return *known;
 }
 

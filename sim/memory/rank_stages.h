@@ -9,7 +9,7 @@
 #include "models/memory/static_memory.h"
 #include "scenarios/plan/scenario.h"
 #include "schedule/schedule.h"
-#include "sim/memory/allocator/built_graphs.h"
+#include "sim/memory/built_stage.h"
 #include "sim/memory/memory_model.h"
 #include "sim/memory/sharded_units.h"
 
@@ -89,7 +89,9 @@ private:
     bool has_split_backwards_;           ///< some of its lists
     bool backwards_follow_;              ///< each its own forward
     std::vector<std::size_t> built_as_;  ///< by stage: the index of the one whose graph it has
-    BuiltGraphs built_;
+    std::shared_ptr<const models::Architecture> model_;
+    models::Execution execution_;
+    models::ExpertParameters experts_;
     mutable std::vector<std::shared_ptr<const BuiltStage>> stages_;   ///< stage x slice
     mutable std::vector<std::optional<KnownPass>> passes_;            ///< stage x slice x pass
     mutable std::vector<std::optional<ShardedUnits>> units_;          ///< by stage
