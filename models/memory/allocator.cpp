@@ -103,12 +103,15 @@ int CachingAllocator::grown_segment(std::int64_t size, bool small) {
 
 /// A block that can still grow is taken where no other one fits.
 int CachingAllocator::best_fit(std::int64_t size, bool small) const {
+    using FreeBlock = FreeBlocks::Block;
     const FreeBlocks& pool = small ? small_ : large_;
+    const auto id_of = [](const FreeBlock* fit) {
+        return fit == nullptr ? kNone : static_cast<int>(fit->id);
+    };
+    if (segments_ == Segments::Fixed) return id_of(pool.best_fit(size));
     const int last = last_[small ? 1 : 0];
-    if (const FreeBlocks::Block* fit = pool.best_fit_but(size, last))
-        return static_cast<int>(fit->id);
-    const bool fits = last != kNone && !blocks_[last].used && blocks_[last].size >= size;
-    return fits ? last : kNone;
+    const FreeBlock* other = pool.best_fit(size, [&](const FreeBlock& b) { return b.id != last; });
+    return id_of(other != nullptr ? other : pool.best_fit(size));
 }
 
 bool CachingAllocator::is_split(const Block& block, std::int64_t size) const {
@@ -141,7 +144,7 @@ void CachingAllocator::merge_with_next(int index) {
 
 void CachingAllocator::put_in_pool(int index) {
     Block& block = blocks_[index];
-    block.place = pool_of(block).insert({block.size, block.address, index});
+    block.place = pool_of(block).insert({block.size, index, block.address});
 }
 
 void CachingAllocator::take_from_pool(int index) {

@@ -17,10 +17,12 @@ namespace debubble::models {
 /// constant time. Defined here, since an allocator does little else.
 class FreeBlocks {
 public:
+    /// In this order a processor does not read two members at once which have just been written one
+    /// by one, for which it would have to wait.
     struct Block {
         std::int64_t size = 0;     ///< a multiple of 512 bytes, greater than 0
-        std::int64_t address = 0;  ///< decides between blocks of one size
         std::int64_t id = 0;       ///< by which the owner knows it
+        std::int64_t address = 0;  ///< decides between blocks of one size
     };
     /// Where a block is, until the owner is told that it moves.
     struct Place {
@@ -41,9 +43,12 @@ public:
     /// The block that lies in that place from now on, or null.
     const Block* remove(Place place) {
         std::vector<Block>& blocks = bins_[place.bin];
-        const Block last = blocks.back();
+        if (place.index + 1 < blocks.size()) {
+            blocks[place.index] = blocks.back();
+            blocks.pop_back();
+            return &blocks[place.index];
+        }
         blocks.pop_back();
-        if (place.index < blocks.size()) return &(blocks[place.index] = last);
         if (blocks.empty())
             occupied_[place.bin / kBinsPerWord] &= ~(std::uint64_t{1} << place.bin % kBinsPerWord);
         return nullptr;
@@ -51,12 +56,14 @@ public:
 
     /// The smallest block of at least this size, and of those the one at the lowest address; null
     /// if there is none.
-    const Block* best_fit(std::int64_t size) const { return best_fit_but(size, kNobody); }
-    /// The same of all blocks but this one.
-    const Block* best_fit_but(std::int64_t size, std::int64_t id) const {
+    const Block* best_fit(std::int64_t size) const {
+        return best_fit(size, [](const Block&) { return true; });
+    }
+    /// The same of those that `admits` is true for.
+    const Block* best_fit(std::int64_t size, const auto& admits) const {
         for (std::size_t bin = first_occupied(bin_of(size)); bin < bins_.size();
              bin = first_occupied(bin + 1))
-            if (const Block* best = best_of(bins_[bin], size, id)) return best;
+            if (const Block* best = best_of(bins_[bin], size, admits)) return best;
         return nullptr;
     }
 
@@ -64,7 +71,6 @@ private:
     static constexpr std::int64_t kGranule = 512;
     static constexpr std::size_t kBinsPerWord = 64;
     static constexpr std::size_t kWords = 8;
-    static constexpr std::int64_t kNobody = -1;
 
     /// Sizes of one bin are larger than those of the bin before.
     static std::uint32_t bin_of(std::int64_t size) {
@@ -79,14 +85,14 @@ private:
     /// Without branches that depend on sizes, which cannot be predicted: one that is too small
     /// counts as one that is too large.
     static const Block* best_of(const std::vector<Block>& bin, std::int64_t size,
-                                std::int64_t but) {
+                                const auto& admits) {
         std::uint64_t least = std::numeric_limits<std::int64_t>::max();
         std::int64_t lowest = 0;
         const Block* best = nullptr;
         for (const Block& block : bin) {
             const auto beyond = static_cast<std::uint64_t>(block.size - size);
             const bool smaller = (beyond < least) | ((beyond == least) & (block.address < lowest));
-            const bool better = smaller & (block.id != but);
+            const bool better = smaller & admits(block);
             least = better ? beyond : least;
             lowest = better ? block.address : lowest;
             best = better ? &block : best;

@@ -16,12 +16,12 @@ namespace {
 class Pair {
 public:
     void insert(const FreeBlocks::Block& block) {
-        tree_.emplace(block.size, block.address, block.id);
+        tree_.emplace(block.size, block.address, static_cast<int>(block.id));
         if (places_.size() <= static_cast<std::size_t>(block.id)) places_.resize(block.id + 1);
         places_[block.id] = bins_.insert(block);
     }
     void remove(const FreeBlocks::Block& block) {
-        tree_.erase({block.size, block.address, block.id});
+        tree_.erase({block.size, block.address, static_cast<int>(block.id)});
         const FreeBlocks::Place place = places_[block.id];
         if (const FreeBlocks::Block* moved = bins_.remove(place)) places_[moved->id] = place;
     }
@@ -32,8 +32,8 @@ public:
     }
     std::optional<int> of_bins(std::int64_t size, std::optional<int> except) const {
         const FreeBlocks::Block* best =
-            except ? bins_.best_fit_but(size, *except) : bins_.best_fit(size);
-        return best == nullptr ? std::nullopt : std::optional(best->id);
+            bins_.best_fit(size, [&](const FreeBlocks::Block& b) { return b.id != except; });
+        return best == nullptr ? std::nullopt : std::optional(static_cast<int>(best->id));
     }
 
 private:
@@ -50,14 +50,14 @@ TEST(FreeBlocks, FindsWhatATreeBySizeAndAddressFinds) {
         const std::uint64_t kinds = round % 3 == 0 ? 1'000'000 : 1 + random() % 12;
         const auto draw_size = [&] {
             std::mt19937_64 of_kind(random() % kinds);
-            const unsigned bits = 1 + of_kind() % (round % 2 == 0 ? 51 : 14);
+            const std::uint64_t bits = 1 + of_kind() % (round % 2 == 0 ? 51 : 14);
             return static_cast<std::int64_t>(1 + of_kind() % (std::uint64_t{1} << bits)) * 512;
         };
         Pair pair;
         std::vector<FreeBlocks::Block> there;
         for (int id = 0; id < 700; ++id) {
             if (there.empty() || random() % 3 != 0) {
-                there.push_back({draw_size(), static_cast<std::int64_t>(random() >> 2U), id});
+                there.push_back({draw_size(), id, static_cast<std::int64_t>(random() >> 2U)});
                 pair.insert(there.back());
             } else {
                 std::swap(there[random() % there.size()], there.back());
@@ -65,7 +65,8 @@ TEST(FreeBlocks, FindsWhatATreeBySizeAndAddressFinds) {
                 there.pop_back();
             }
             std::optional<int> except;
-            if (!there.empty() && random() % 2 == 0) except = there[random() % there.size()].id;
+            if (!there.empty() && random() % 2 == 0)
+                except = static_cast<int>(there[random() % there.size()].id);
             const std::int64_t size = draw_size();
             const std::optional<int> best = pair.of_tree(size, except);
             ASSERT_EQ(pair.of_bins(size, except), best) << "of " << size << " bytes";
@@ -80,11 +81,11 @@ TEST(FreeBlocks, FindsWhatATreeBySizeAndAddressFinds) {
 TEST(FreeBlocks, HasNothingAtFirstAndAfterAll) {
     FreeBlocks blocks;
     EXPECT_EQ(blocks.best_fit(512), nullptr);
-    const FreeBlocks::Place place = blocks.insert({1024, 0, 7});
+    const FreeBlocks::Place place = blocks.insert({1024, 7, 0});
     ASSERT_NE(blocks.best_fit(512), nullptr);
     EXPECT_EQ(blocks.best_fit(512)->id, 7);
     EXPECT_EQ(blocks.best_fit(1536), nullptr);
-    EXPECT_EQ(blocks.best_fit_but(512, 7), nullptr);
+    EXPECT_EQ(blocks.best_fit(512, [](const auto&) { return false; }), nullptr);
     EXPECT_EQ(blocks.remove(place), nullptr);
     EXPECT_EQ(blocks.best_fit(512), nullptr);
 }
