@@ -36,8 +36,7 @@ bool lay_out_heap() {
                                                     // use
     std::free(grown);
     const auto* const end = static_cast<const char*>(sbrk(0));
-    if (end > begin)
-        ask_for_huge_pages(begin, static_cast<std::size_t>(end - static_cast<char*>(begin)));
+    if (end > begin) ask_for_huge_pages(begin, end - static_cast<char*>(begin));
     mallopt(M_TOP_PAD, static_cast<int>(kLargestInHeap));
     return true;
 }

@@ -28,8 +28,7 @@ void run_parallel(std::size_t count, int jobs, const std::atomic<bool>* stop,
         }
     };
     const auto cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-    const auto threads =
-        std::min<std::size_t>(count, static_cast<std::size_t>(jobs > 0 ? jobs : cores));
+    const auto threads = std::min<std::size_t>(count, jobs > 0 ? jobs : cores);
     {
         std::vector<std::jthread> others;
         for (std::size_t i = 1; i < threads; ++i) others.emplace_back(worker);

@@ -68,7 +68,7 @@ public:
             const std::size_t both = std::min(messages.sends.size(), messages.receives.size());
             for (std::size_t k = 0; k < both; ++k) join(messages.sends[k], messages.receives[k]);
         }
-        waits_.resize(static_cast<std::size_t>(nodes_));
+        waits_.resize(nodes_);
         for (Node end; is_action(end); ++end.index)
             if (message_of_[end] != kNoNode) wait(message_of_[end], end);
         for (int rank = 0; rank < static_cast<int>(program.ranks.size()); ++rank) add_rank(rank);
@@ -93,14 +93,14 @@ public:
     /// Nodes in an order in which each follows all that it waits for; nodes in a cycle of waits,
     /// and those that wait for one, are left out.
     std::vector<Node> in_order() const {
-        IndexedBy<Node, std::int32_t> open(static_cast<std::size_t>(nodes_));
-        IndexedBy<Node, std::vector<Node>> after(static_cast<std::size_t>(nodes_));
+        IndexedBy<Node, std::int32_t> open(nodes_);
+        IndexedBy<Node, std::vector<Node>> after(nodes_);
         for (Node node; node.index < nodes_; ++node.index) {
             open[node] = static_cast<std::int32_t>(waits_for(node).size());
             for (const Node before : waits_for(node)) after[before].push_back(node);
         }
         std::vector<Node> order;
-        order.reserve(static_cast<std::size_t>(nodes_));
+        order.reserve(nodes_);
         for (Node node; node.index < nodes_; ++node.index)
             if (open[node] == 0) order.push_back(node);
         for (std::size_t i = 0; i < order.size(); ++i)
@@ -175,12 +175,12 @@ private:
 
 /// A cycle of waits among nodes that no order reaches, each waiting for the next.
 std::vector<Node> cycle_in(const MessageGraph& graph, const std::vector<Node>& order) {
-    IndexedBy<Node, bool> reached(static_cast<std::size_t>(graph.nodes()));
+    IndexedBy<Node, bool> reached(graph.nodes());
     for (const Node node : order) reached[node] = true;
     Node at;
     while (reached[at]) ++at.index;
     constexpr std::int32_t kNotOnPath = -1;
-    IndexedBy<Node, std::int32_t> place(static_cast<std::size_t>(graph.nodes()), kNotOnPath);
+    IndexedBy<Node, std::int32_t> place(graph.nodes(), kNotOnPath);
     std::vector<Node> path;
     while (place[at] == kNotOnPath) {
         place[at] = static_cast<std::int32_t>(path.size());

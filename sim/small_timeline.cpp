@@ -12,7 +12,7 @@ namespace {
 
 /// The share of each column that each kind of work covers; what is missing is idle.
 struct Line {
-    explicit Line(int width) : shares(static_cast<std::size_t>(width)) {}
+    explicit Line(int width) : shares(width) {}
 
     void add(double left, double right, Paint paint, double weight) {
         const auto kind = static_cast<std::size_t>(paint);
@@ -86,7 +86,7 @@ SmallBars small_bars(const std::vector<Span>& spans) {
 SmallTimeline small_timeline(const SmallBars& step, Duration axis, int width) {
     SmallTimeline small{width, {}, {}};
     if (step.lines == 0 || axis <= Duration{}) return small;
-    std::vector<Line> lines(static_cast<std::size_t>(step.lines), Line(width));
+    std::vector<Line> lines(step.lines, Line(width));
     const double per_ns = width / static_cast<double>(axis.count());
     const auto x = [&](Instant at) {
         return per_ns * static_cast<double>((at - step.range.begin).count());

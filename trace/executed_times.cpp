@@ -180,8 +180,7 @@ void check_times(const Program& program, const Trace& trace, const Execution& ex
                  Sentences& sentences) {
     for (auto at = execution.spans.begin(); at != execution.spans.end();) {
         const std::int32_t replica = at->first.replica;
-        std::vector<StepTimes> steps(static_cast<std::size_t>(execution.steps),
-                                     StepTimes(program, trace, sentences));
+        std::vector<StepTimes> steps(execution.steps, StepTimes(program, trace, sentences));
         for (; at != execution.spans.end() && at->first.replica == replica; ++at) {
             const std::size_t length = program.ranks[at->first.rank.index].size();
             for (std::size_t k = 0; k < steps.size(); ++k)

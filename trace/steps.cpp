@@ -55,7 +55,7 @@ namespace {
 
 /// The extent of every step.
 std::vector<StepSpan> extents_of(const Trace& trace, const std::vector<int>& step, int steps) {
-    std::vector<StepSpan> extents(static_cast<std::size_t>(steps));
+    std::vector<StepSpan> extents(steps);
     for (std::size_t i = 0; i < trace.spans.size(); ++i) {
         StepSpan& own = extents[step[i]];
         own.begin = std::min(own.begin, trace.spans[i].begin);

@@ -127,9 +127,8 @@ void Arena::reserve_on_device(const ArenaRange& range) {
 /// Reserves one line more than `size`, which separates the range from its neighbour. Returns false
 /// if the system has no such addresses; errno says why.
 bool Arena::reserve(std::int64_t size) {
-    void* range =
-        ::mmap(nullptr, static_cast<std::size_t>(size + kCacheLine), PROT_READ | PROT_WRITE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* range = ::mmap(nullptr, size + kCacheLine, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (range == MAP_FAILED) return false;
     ranges_.push_back({static_cast<std::byte*>(range), size, 0});
     free_->give(ranges_.back().base, size);
@@ -175,8 +174,8 @@ Arena::~Arena() {
         return;
     }
     for (const Range& range : ranges_) {
-        ASAN_UNPOISON_MEMORY_REGION(range.base, static_cast<std::size_t>(range.poisoned));
-        ::munmap(range.base, static_cast<std::size_t>(range.size + kCacheLine));
+        ASAN_UNPOISON_MEMORY_REGION(range.base, range.poisoned);
+        ::munmap(range.base, range.size + kCacheLine);
     }
 }
 
@@ -198,8 +197,7 @@ ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_
     tensor.held_as_ = held_as;
     tensor.if_even_ = if_even;
     used_up_to(at + padded(bytes));
-    if (device_ == nullptr)
-        ASAN_UNPOISON_MEMORY_REGION(tensor.view_.data, static_cast<std::size_t>(bytes));
+    if (device_ == nullptr) ASAN_UNPOISON_MEMORY_REGION(tensor.view_.data, bytes);
 
     Bytes& held = held_[index_of(held_as)];
     held += Bytes{bytes};
@@ -270,8 +268,7 @@ void Arena::used_up_to(std::byte* end) {
             extent_ = std::max(extent_, before + Bytes{used});
             const std::int64_t poisoned = std::min(used + kGuard, range.size);
             if (poisoned <= range.poisoned) return;
-            ASAN_POISON_MEMORY_REGION(range.base + range.poisoned,
-                                      static_cast<std::size_t>(poisoned - range.poisoned));
+            ASAN_POISON_MEMORY_REGION(range.base + range.poisoned, poisoned - range.poisoned);
             range.poisoned = poisoned;
             return;
         }
@@ -294,7 +291,7 @@ std::shared_ptr<std::byte> Arena::allocate_outside(Bytes size) const {
         return {device_->reserve_host(size),
                 [device = device_](std::byte* memory) { device->release_host(memory); }};
     constexpr std::align_val_t kLine{kCacheLine};
-    return {static_cast<std::byte*>(::operator new(static_cast<std::size_t>(size.count), kLine)),
+    return {static_cast<std::byte*>(::operator new(size.count, kLine)),
             [](std::byte* memory) { ::operator delete(memory, kLine); }};
 }
 
@@ -308,8 +305,7 @@ void Arena::count_out(const ArenaTensor& tensor) {
 void Arena::release(const ArenaTensor& tensor) {
     const std::int64_t size = padded(tensor.view_.bytes());
     count_out(tensor);
-    if (device_ == nullptr)
-        ASAN_POISON_MEMORY_REGION(tensor.view_.data, static_cast<std::size_t>(size));
+    if (device_ == nullptr) ASAN_POISON_MEMORY_REGION(tensor.view_.data, size);
     free_->give(tensor.view_.data, size);
 }
 

@@ -33,12 +33,12 @@ Tensor::Tensor(const Shape& shape, DataType type) : shape_(shape), type_(type) {
 Tensor Tensor::clone() const {
     if (!memory_) return {};
     Tensor copy(shape_, type_);
-    std::memcpy(copy.memory_.get(), memory_.get(), static_cast<std::size_t>(bytes()));
+    std::memcpy(copy.memory_.get(), memory_.get(), bytes());
     return copy;
 }
 
 void Tensor::zero() {
-    if (memory_) std::memset(memory_.get(), 0, static_cast<std::size_t>(bytes()));
+    if (memory_) std::memset(memory_.get(), 0, bytes());
 }
 
 }  // namespace debubble::exec

@@ -9,7 +9,7 @@ float* Fp32Scratch::piece(std::size_t n, std::int64_t count) {
     Piece& piece = pieces_[n];
     if (piece.size < count) {
         piece.memory.reset();  // freed before its successor is allocated
-        piece.memory = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(count));
+        piece.memory = std::make_unique_for_overwrite<float[]>(count);
         piece.size = count;
     }
     return piece.memory.get();

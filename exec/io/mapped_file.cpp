@@ -52,7 +52,7 @@ MappedFile::MappedFile(const fs::path& path) : path_(path) {
     const std::uintmax_t size = fs::file_size(path, error);
     if (size == 0) return;  // no bytes cannot be mapped
     try {
-        region_ = std::make_unique<Region>(path, static_cast<std::size_t>(size));
+        region_ = std::make_unique<Region>(path, size);
     } catch (const std::system_error& problem) {
         throw unreadable(path, problem.code().value());
     }

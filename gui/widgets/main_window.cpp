@@ -67,7 +67,7 @@ void MainWindow::connect_parts() {
         const auto* trace = std::get_if<on_screen::Trace>(&desk_.screen());
         if (trace == nullptr || at < 0 || static_cast<std::size_t>(at) == trace->trace.step) return;
         OpenRequest request;
-        request.step = std::pair(trace->trace, static_cast<std::size_t>(at));
+        request.step = std::pair(trace->trace, at);
         opener_->ask(std::move(request));
     });
     unsaved_timer_.setSingleShot(true);

@@ -221,7 +221,7 @@ void MainWindow::select_tab(int tab) {
         const ViewFacts facts = view->facts();
         if (facts.place == ViewPlace::Middle) view->front_changed(facts.name == name);
     }
-    pages_->setCurrentWidget(page_of_tab_[static_cast<std::size_t>(tab)]);
+    pages_->setCurrentWidget(page_of_tab_[tab]);
     show_answer_line();
 }
 

@@ -248,14 +248,14 @@ void head_and_loss(GraphBuilder& builder, Value x) {
     const HeadWeight head = head_weight(builder);
     const std::vector<Value> values = predictions_ahead(builder, head.index, normed);
     for (int ahead = static_cast<int>(values.size()) - 1; ahead >= 0; --ahead)
-        logits_and_loss(builder, head, values[static_cast<std::size_t>(ahead)], ahead);
+        logits_and_loss(builder, head, values[ahead], ahead);
 }
 
 void head_of_streams(GraphBuilder& builder, Value all) {
     const std::vector<Value> values = unstacked(builder, all);
     const HeadWeight head = head_weight(builder);
     for (int ahead = static_cast<int>(values.size()) - 1; ahead >= 0; --ahead)
-        logits_and_loss(builder, head, values[static_cast<std::size_t>(ahead)], ahead);
+        logits_and_loss(builder, head, values[ahead], ahead);
 }
 
 Value final_norm(GraphBuilder& builder, Value x) {

@@ -88,9 +88,8 @@ struct LinearBuilder {
         if (how.keeps_casts) return true;
         const std::int64_t multiple = width_multiple(how.recipe);
         return std::ranges::all_of(parameters.weights, [&](int weight) {
-            return std::ranges::all_of(
-                builder.graph.parameters[static_cast<std::size_t>(weight)].shape,
-                [&](std::int64_t size) { return size % multiple == 0; });
+            return std::ranges::all_of(builder.graph.parameters[weight].shape,
+                                       [&](std::int64_t size) { return size % multiple == 0; });
         });
     }
     bool keeps_gathered() const { return gathers_input() && builder.how().kernels.keeps_gathered; }
@@ -114,7 +113,7 @@ struct LinearBuilder {
                              int dimension) {
             const int index =
                 builder.parameter({place.name + name, std::move(sizes), cut, dimension, 1, {}});
-            builder.graph.parameters[static_cast<std::size_t>(index)].frozen = false;
+            builder.graph.parameters[index].frozen = false;
             op.parameters.push_back(index);
         };
         add(".lora_A.weight", {rank(), inputs}, by_rows ? Sharding::Row : Sharding::Replicated, 1);

@@ -104,7 +104,7 @@ void mark_hidden_matrices(StageGraph& graph) {
     for (const Operator& op : graph.operators) {
         if (!op.layer && !op.tower) continue;  // embedding and head
         for (const int index : op.parameters) {
-            Parameter& parameter = graph.parameters[static_cast<std::size_t>(index)];
+            Parameter& parameter = graph.parameters[index];
             parameter.hidden_matrix =
                 parameter.shape.size() == 2 && !parameter.frozen && parameter.tied_to.empty();
         }

@@ -90,8 +90,7 @@ std::vector<Value> rows_of(const GraphBuilder& builder, Value x) {
 
 std::int64_t bytes_of_rows(const GraphBuilder& builder, const std::vector<Value>& rows) {
     std::int64_t bytes = 0;
-    for (const Value& row : rows)
-        bytes += builder.graph.tensors[static_cast<std::size_t>(row.tensor)].bytes.count;
+    for (const Value& row : rows) bytes += builder.graph.tensors[row.tensor].bytes.count;
     return bytes;
 }
 

@@ -227,8 +227,8 @@ Value image_tokens(GraphBuilder& builder, const VisionTower& tower) {
         const auto due = std::ranges::find(tower.deepstack, layer);
         if (due == tower.deepstack.end()) continue;
         scope.end_part(frozen);
-        builder.features.push_back(features_of(
-            builder, tower, static_cast<std::size_t>(due - tower.deepstack.begin()), x, !frozen));
+        builder.features.push_back(
+            features_of(builder, tower, due - tower.deepstack.begin(), x, !frozen));
         scope.end_part(frozen_projector);
     }
     if (tower.norm_after)
@@ -320,7 +320,7 @@ Value embedding_with_images(GraphBuilder& builder, int stream_gradient) {
 
 Value add_features(GraphBuilder& builder, int layer, Value x, const char* result) {
     if (static_cast<std::size_t>(layer) >= builder.features.size()) return x;
-    const Value features = builder.features[static_cast<std::size_t>(layer)];
+    const Value features = builder.features[layer];
     const std::int64_t bytes = builder.size.stream_bytes();
     const std::int64_t tokens = bytes_of_image_tokens(builder) /
                                 (builder.size.scattered ? builder.size.tensor : 1) /

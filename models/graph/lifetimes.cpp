@@ -18,15 +18,12 @@ public:
         if (groups.empty()) return;
         group_.assign(graph.tensors.size(), -1);
         for (std::size_t g = 0; g < groups.size(); ++g)
-            for (const int tensor : groups[g].tensors)
-                group_[static_cast<std::size_t>(tensor)] = static_cast<int>(g);
+            for (const int tensor : groups[g].tensors) group_[tensor] = static_cast<int>(g);
         std::vector<std::size_t> needed(groups.size(), uses.size());
         for (std::size_t at = uses.size(); at-- > 0 && uses[at].pass != 0;)
             for (const std::span<const int> list : uses[at].tensors())
                 for (const int tensor : list)
-                    if (group_[static_cast<std::size_t>(tensor)] >= 0)
-                        needed[static_cast<std::size_t>(group_[static_cast<std::size_t>(tensor)])] =
-                            at;
+                    if (group_[tensor] >= 0) needed[group_[tensor]] = at;
         begin_of_backward_ = static_cast<std::size_t>(
             std::ranges::find_if(uses, [](const OperatorUse& u) { return u.pass != 0; }) -
             uses.begin());
@@ -39,9 +36,9 @@ public:
     }
     /// The run with which the tensor is there again, if it is away between two of its uses.
     std::optional<std::size_t> back(int tensor, std::size_t last, std::size_t next) const {
-        if (group_.empty() || group_[static_cast<std::size_t>(tensor)] < 0) return std::nullopt;
+        if (group_.empty() || group_[tensor] < 0) return std::nullopt;
         if (last >= begin_of_backward_ || next < begin_of_backward_) return std::nullopt;
-        return back_[static_cast<std::size_t>(group_[static_cast<std::size_t>(tensor)])];
+        return back_[group_[tensor]];
     }
 
 private:
@@ -57,7 +54,7 @@ Lifetimes::Lifetimes(const StageGraph& graph, const std::vector<OperatorUse>& us
     std::vector<std::size_t> lasts(graph.tensors.size(), kNever);
     const Away away(graph, uses);
     const auto use = [&](int tensor, std::size_t at) {
-        std::size_t& last = lasts[static_cast<std::size_t>(tensor)];
+        std::size_t& last = lasts[tensor];
         if (last == at) return;  // named twice by one operator
         const bool begins = uses[at].begins(graph, tensor);
         const auto back =

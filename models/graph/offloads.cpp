@@ -36,7 +36,7 @@ std::set<int> made_again(const StageGraph& graph) {
     for (const std::vector<Replay>& replays : replays_of(graph))
         for (const Replay& replay : replays)
             for (const int index : replay.operators) {
-                const Operator& op = graph.operators[static_cast<std::size_t>(index)];
+                const Operator& op = graph.operators[index];
                 for (const int tensor : op.forward_uses)
                     if (replay.discards && !op.is_given(tensor, true)) made.insert(tensor);
             }
@@ -44,7 +44,7 @@ std::set<int> made_again(const StageGraph& graph) {
 }
 
 bool is_large(const StageGraph& graph, int tensor) {
-    return graph.tensors[static_cast<std::size_t>(tensor)].bytes.count >=
+    return graph.tensors[tensor].bytes.count >=
            graph.execution.offload.fewest_elements * size_of(graph.execution.compute);
 }
 
@@ -61,7 +61,7 @@ OffloadGroup saved_of(const StageGraph& graph, const Range& layer, const Module*
             if (module != nullptr && made.contains(tensor)) continue;
             const bool own = !op.is_given(tensor, true);
             if ((module != nullptr && own) || !is_large(graph, tensor)) continue;
-            if (graph.tensors[static_cast<std::size_t>(tensor)].slices != Across::None) continue;
+            if (graph.tensors[tensor].slices != Across::None) continue;
             if (taken.insert(tensor).second) group.tensors.push_back(tensor);
         }
         made.insert(op.forward_uses.begin(), op.forward_uses.end());

@@ -16,16 +16,14 @@ std::shared_ptr<const std::vector<bool>> kept_outside(const StageGraph& graph,
     std::vector<bool> made(graph.tensors.size());
     std::vector<bool> inside(graph.operators.size());
     for (const int index : replay.operators) {
-        inside[static_cast<std::size_t>(index)] = true;
-        for (const int tensor : graph.operators[static_cast<std::size_t>(index)].forward_uses)
-            made[static_cast<std::size_t>(tensor)] = true;
+        inside[index] = true;
+        for (const int tensor : graph.operators[index].forward_uses) made[tensor] = true;
     }
     auto kept = std::make_shared<std::vector<bool>>(graph.tensors.size());
     for (std::size_t i = 0; i < graph.operators.size(); ++i) {
         if (inside[i]) continue;
         for (const int tensor : graph.operators[i].backward_weight_uses)
-            if (made[static_cast<std::size_t>(tensor)])
-                (*kept)[static_cast<std::size_t>(tensor)] = true;
+            if (made[tensor]) (*kept)[tensor] = true;
     }
     return kept;
 }
@@ -99,7 +97,7 @@ std::array<std::span<const int>, 2> OperatorUse::tensors() const {
 bool OperatorUse::begins(const StageGraph& graph, int tensor) const {
     if (part != Part::Forward && part != Part::Again) return false;
     if (part == Part::Again && graph.tensors[tensor].slices == Across::Seen) return false;
-    if (kept && (*kept)[static_cast<std::size_t>(tensor)]) return false;
+    if (kept && (*kept)[tensor]) return false;
     return !op->is_given(tensor, alone);
 }
 
@@ -117,8 +115,7 @@ std::vector<OperatorUse> uses_of(const StageGraph& graph, bool split) {
             const auto kept =
                 (split || delays) && !replay.discards ? kept_outside(graph, replay) : nullptr;
             for (const int index : replay.operators)
-                uses.push_back(
-                    {&ops[static_cast<std::size_t>(index)], Part::Again, 1, kept, replay.discards});
+                uses.push_back({&ops[index], Part::Again, 1, kept, replay.discards});
         }
         const bool apart = delays && delays_weight(ops[i]);
         uses.push_back({&ops[i], split || apart ? Part::Input : Part::Fused, 1});

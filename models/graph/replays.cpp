@@ -83,7 +83,7 @@ std::vector<Replay> of_products(const StageGraph& graph) {
 std::set<int> made_by(const StageGraph& graph, const Replay& replay) {
     std::set<int> made;
     for (const int index : replay.operators) {
-        const Operator& op = graph.operators[static_cast<std::size_t>(index)];
+        const Operator& op = graph.operators[index];
         for (const int tensor : op.forward_uses)
             if (!op.is_given(tensor, replay.discards)) made.insert(tensor);
     }
@@ -113,9 +113,8 @@ int first_reader(const StageGraph& graph, const Replay& replay, const std::vecto
         const auto first = static_cast<std::size_t>(other.operators.front());
         if (other.discards || ops[first].layer != ops[own].layer || contains(other, replay))
             continue;
-        const bool reads = std::ranges::any_of(other.operators, [&](int index) {
-            return uses_any(ops[static_cast<std::size_t>(index)].inputs, made);
-        });
+        const bool reads = std::ranges::any_of(
+            other.operators, [&](int index) { return uses_any(ops[index].inputs, made); });
         if (reads) reader = std::max(reader, other.operators.back());
     }
     return reader;
@@ -162,7 +161,7 @@ std::vector<std::vector<Replay>> replays_of(const StageGraph& graph) {
     }
     for (const Replay& replay : all) {
         const int at = replay.discards ? first_reader(graph, replay, all) : replay.operators.back();
-        before[static_cast<std::size_t>(at)].push_back(replay);
+        before[at].push_back(replay);
     }
     for (std::vector<Replay>& replays : before)
         if (replays.size() > 1) order(replays);
@@ -180,7 +179,7 @@ std::vector<int> times_again(const StageGraph& graph) {
     std::vector<int> times(graph.operators.size());
     for (const std::vector<Replay>& replays : replays_of(graph))
         for (const Replay& replay : replays)
-            for (const int index : replay.operators) ++times[static_cast<std::size_t>(index)];
+            for (const int index : replay.operators) ++times[index];
     return times;
 }
 

@@ -31,8 +31,7 @@ private:
     double next_share(std::size_t i) {
         double even = 0, all = 0;
         for (const int weight : op(i).as<op::Linear>()->weights) {
-            const auto elements =
-                static_cast<double>(graph_.parameters[static_cast<std::size_t>(weight)].elements());
+            const auto elements = static_cast<double>(graph_.parameters[weight].elements());
             all += elements;
             if (++products_ % 2 == 0) even += elements;
         }
@@ -66,8 +65,8 @@ private:
                op(next).as<op::Residual>() == nullptr)
             ++next;
         if (next == end_) return;
-        const Bytes whole = graph_.tensors[static_cast<std::size_t>(tensor)].bytes;
-        graph_.tensors.push_back({graph_.tensors[static_cast<std::size_t>(tensor)].name + ".kept",
+        const Bytes whole = graph_.tensors[tensor].bytes;
+        graph_.tensors.push_back({graph_.tensors[tensor].name + ".kept",
                                   Bytes{std::llround(share * static_cast<double>(whole.count))},
                                   MemoryClass::Activations});
         const int kept = static_cast<int>(graph_.tensors.size()) - 1;

@@ -29,7 +29,7 @@ void interleave(const Operator& op, std::vector<Kernel>& input, std::vector<Kern
     if (is_collective(input.back())) {
         const auto products = std::count_if(weight.begin(), weight.end(),
                                             [](const Kernel& k) { return !is_collective(k); });
-        hide(input, input.size() - 1, static_cast<std::size_t>(products));
+        hide(input, input.size() - 1, products);
     }
     if (is_collective(weight.front())) {
         const auto product = std::find_if(input.begin(), input.end(), [](const Kernel& kernel) {
@@ -37,7 +37,7 @@ void interleave(const Operator& op, std::vector<Kernel>& input, std::vector<Kern
         });
         if (product == input.end()) return;
         const auto at = input.insert(product, std::move(weight.front()));
-        hide(input, static_cast<std::size_t>(at - input.begin()), 1);
+        hide(input, at - input.begin(), 1);
         weight.erase(weight.begin());
     }
 }
@@ -45,7 +45,7 @@ void interleave(const Operator& op, std::vector<Kernel>& input, std::vector<Kern
 bool makes_dense_gradients(const StageGraph& graph, const OperatorUse& use) {
     if (use.part != Part::Fused && use.part != Part::Weight) return false;
     return std::ranges::any_of(use.op->parameters, [&](int index) {
-        const Parameter& parameter = graph.parameters[static_cast<std::size_t>(index)];
+        const Parameter& parameter = graph.parameters[index];
         return !parameter.expert && !parameter.frozen;
     });
 }
@@ -162,8 +162,8 @@ std::vector<bool> left_to_other_passes(const StageGraph& graph) {
     std::vector<bool> left(graph.tensors.size());
     std::vector<int> alive(graph.tensors.size());
     for (std::size_t at = 0; at < uses.size(); ++at) {
-        for (const int tensor : lifetimes.born.at(at)) ++alive[static_cast<std::size_t>(tensor)];
-        for (const int tensor : lifetimes.dies.at(at)) --alive[static_cast<std::size_t>(tensor)];
+        for (const int tensor : lifetimes.born.at(at)) ++alive[tensor];
+        for (const int tensor : lifetimes.dies.at(at)) --alive[tensor];
         if (at + 1 < uses.size() && uses[at + 1].pass == uses[at].pass) continue;
         for (std::size_t tensor = 0; tensor < alive.size(); ++tensor)
             if (std::exchange(alive[tensor], 0) != 0) left[tensor] = true;

@@ -134,7 +134,7 @@ void read_softmax_router(text::MappingReader& in, LayerKeys& layer, bool renorma
 
 std::vector<LayerKeys>& layers_of(Config& config) {
     if (!config.each.empty()) return config.each;
-    config.each.assign(static_cast<std::size_t>(config.layers), config.layer);
+    config.each.assign(config.layers, config.layer);
     for (std::size_t i = 0; i < config.each.size(); ++i)
         if (std::cmp_less(i, config.dense_first) || (i < config.dense.size() && config.dense[i]))
             without_experts(config.each[i], config);

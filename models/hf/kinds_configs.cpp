@@ -17,7 +17,7 @@ namespace {
 std::vector<bool> layers_with(text::MappingReader& in, const Config& config, std::string_view key,
                               std::string_view word, std::string_view other) {
     std::vector<std::string> words;
-    std::vector<bool> found(static_cast<std::size_t>(config.layers));
+    std::vector<bool> found(config.layers);
     if (!read_of_layers(in, config, key, words)) return found;
     for (std::size_t i = 0; i < words.size(); ++i) {
         found[i] = words[i] == word;
@@ -88,7 +88,7 @@ void read_enumerated(text::MappingReader& in, Config& config) {
     std::string listed;
     const text::NodePtr value = in.value("moe_layers_enum");
     if (!value || !in.text("moe_layers_enum", listed)) return;
-    config.dense.assign(static_cast<std::size_t>(config.layers), true);
+    config.dense.assign(config.layers, true);
     for (const char* at = listed.data(); at < listed.data() + listed.size();) {
         int layer = 0;
         const auto [end, error] = std::from_chars(at, listed.data() + listed.size(), layer);
@@ -174,7 +174,7 @@ void read_step3(text::MappingReader& in, Config& config) {
     if (window == 0) return;
     in.demand("layer_types");
     if (!in.good()) return;
-    set_windows(in, config, window, std::vector<bool>(static_cast<std::size_t>(config.layers)));
+    set_windows(in, config, window, std::vector<bool>(config.layers));
     for (LayerKeys& one : layers_of(config))
         if (one.window) one.heads = heads;
 }

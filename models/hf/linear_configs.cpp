@@ -15,7 +15,7 @@ constexpr std::pair<std::string_view, Activation> kKimiActivations[] = {
 
 /// Layers with latent attention; the others have delta nets. Both lists count from 1.
 std::vector<bool> read_kimi_layers(text::MappingReader& in, Config& config, DeltaNet& net) {
-    std::vector<bool> attends(static_cast<std::size_t>(config.layers));
+    std::vector<bool> attends(config.layers);
     net.channel_decay = true;
     std::vector<std::string> kinds;
     if (!in.has("linear_attn_config") && in.has("layer_types")) {  // as transformers writes it
@@ -53,7 +53,7 @@ std::vector<bool> read_kimi_layers(text::MappingReader& in, Config& config, Delt
     linear.finish();
     net.key_heads = net.value_heads = heads;
     net.key_dim = net.value_dim = net.gate_rank = width;
-    std::vector<int> of_layer(static_cast<std::size_t>(config.layers));
+    std::vector<int> of_layer(config.layers);
     for (const int layer : with_attention) ++of_layer[layer - 1];
     for (const int layer : with_nets) of_layer[layer - 1] += 2;
     if (std::ranges::any_of(of_layer, [](int count) { return count != 1 && count != 2; }))

@@ -68,7 +68,7 @@ void read_dots1(text::MappingReader& in, Config& config) {
     in.whole("max_window_layers", whole, 0, kMostLayers);
     in.value("layer_types");
     if (!in.whole("sliding_window", window, 1, kMostPositions) || !in.good()) return;
-    std::vector<bool> usual(static_cast<std::size_t>(config.layers));
+    std::vector<bool> usual(config.layers);
     for (int i = whole; i < config.layers; ++i) usual[i] = true;
     set_windows(in, config, window, usual);
 }

@@ -66,7 +66,7 @@ void read_optional_window(text::MappingReader& in, Config& config) {
     if (!in.whole("sliding_window", window, 1, kMostPositions)) return;
     int whole = 28;  // layers before the first with a window
     in.whole("max_window_layers", whole, 0, kMostLayers);
-    std::vector<bool> usual(static_cast<std::size_t>(config.layers));
+    std::vector<bool> usual(config.layers);
     for (int i = 0; i < config.layers; ++i) usual[i] = i >= whole;
     set_windows(in, config, window, usual);
 }

@@ -160,7 +160,7 @@ std::vector<bool> rotating_layers(text::MappingReader& in, const Config& config)
     if (listed.size() != static_cast<std::size_t>(config.layers))
         in.complain("no_rope_layers", fmt::format("{} numbers are given for {} layers",
                                                   listed.size(), config.layers));
-    listed.resize(static_cast<std::size_t>(config.layers), 1);
+    listed.resize(config.layers, 1);
     return {listed.begin(), listed.end()};
 }
 
@@ -178,7 +178,7 @@ void check_chunked(text::MappingReader& in, const std::vector<bool>& rotates) {
 
 /// True for layers with experts: those listed, or every `interleave_moe_layer_step`th.
 std::vector<bool> mixing_layers(text::MappingReader& in, const Config& config) {
-    std::vector<bool> mixes(static_cast<std::size_t>(config.layers));
+    std::vector<bool> mixes(config.layers);
     int step = 1;
     in.whole("interleave_moe_layer_step", step, 0, kMostLayers);
     std::vector<int> listed;

@@ -117,7 +117,7 @@ void read_block_choice(text::MappingReader& in, Config& config) {
     read_of_layers(sparse, config, "sparse_disable_index_value", without);
     std::vector<std::string> chooses;
     if (!read_of_layers(sparse, config, "sparse_attention_freq", chooses))
-        chooses.assign(static_cast<std::size_t>(config.layers), "1");
+        chooses.assign(config.layers, "1");
     sparse.finish();
     if (!used || !in.good()) return;
     std::vector<LayerKeys>& layers = layers_of(config);
@@ -194,7 +194,7 @@ struct LayerEntries {
 /// Tokens of an entry by the newer files' words for kinds of layers, which name a rate of each.
 std::vector<LayerEntries> read_rates(text::MappingReader& in, const Config& config) {
     std::vector<std::string> kinds;
-    std::vector<LayerEntries> ratios(static_cast<std::size_t>(config.layers));
+    std::vector<LayerEntries> ratios(config.layers);
     const text::NodePtr map = in.value("compress_rates");
     if (!read_of_layers(in, config, "layer_types", kinds) || !map) return ratios;
     text::MappingReader rates(map, "compress_rates", in.mistakes());

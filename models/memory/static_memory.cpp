@@ -12,7 +12,7 @@ namespace debubble::models {
 namespace {
 
 Bytes& of(MemoryByClass& held, MemoryClass memory_class) {
-    return held[static_cast<std::size_t>(memory_class)];
+    return held[memory_class];
 }
 
 /// The bytes of one 16-bit weight gradient per distinct shape of a product, the head's too, which
@@ -26,9 +26,7 @@ Bytes dummy_weight_gradients(const StageGraph& graph) {
             if (shapes.insert({inputs, outputs}).second)
                 sum += Bytes{size_of(graph.execution.compute) * inputs * outputs};
         };
-        if (!op.parameters.empty() &&
-            graph.parameters[static_cast<std::size_t>(op.parameters.front())].frozen)
-            continue;
+        if (!op.parameters.empty() && graph.parameters[op.parameters.front()].frozen) continue;
         if (const auto* product = op.as<op::Linear>()) add(product->inputs, product->outputs);
         if (const auto* experts = op.as<op::ExpertProducts>())
             add(experts->inputs, experts->outputs);

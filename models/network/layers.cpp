@@ -10,7 +10,7 @@ void Layers::append(const Layer& layer, int count) {
     const auto known = std::find(kinds_.begin(), kinds_.end(), layer);
     const auto kind = static_cast<std::uint16_t>(known - kinds_.begin());
     if (known == kinds_.end()) kinds_.push_back(layer);
-    kind_of_.insert(kind_of_.end(), static_cast<std::size_t>(count), kind);
+    kind_of_.insert(kind_of_.end(), count, kind);
     find_ahead();
 }
 
@@ -31,7 +31,7 @@ void Layers::find_ahead() {
 
 void Layers::cut_short(int count) {
     DEBUBBLE_CHECK(count >= 0 && count <= this->count(), "'layers' can only remove layers");
-    kind_of_.resize(static_cast<std::size_t>(count));
+    kind_of_.resize(count);
     const auto used = std::max_element(kind_of_.begin(), kind_of_.end());
     kinds_.resize(used == kind_of_.end() ? 0 : *used + std::size_t{1});
     find_ahead();

@@ -154,7 +154,7 @@ std::string added(const std::string& text, const Found& map, const std::string& 
     const SourcePosition& first = map.node->entries.front().place;
     const Node::Entry& last = map.node->entries.back();
     const std::size_t end = after_block(text, offset_of(text, last.place), last.place.column + 1);
-    const std::string indent(static_cast<std::size_t>(first.column - 1), ' ');
+    const std::string indent(first.column - 1, ' ');
     return text.substr(0, end) + '\n' + indent + entry +
            (end < text.size() ? text.substr(end) : "\n");
 }

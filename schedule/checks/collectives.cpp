@@ -29,7 +29,7 @@ public:
         : schedule_(schedule),
           findings_(findings),
           index_(schedule.placement),
-          stages_(static_cast<std::size_t>(index_.stage_count())),
+          stages_(index_.stage_count()),
           reductions_(stages_.size(), -1),
           norms_(schedule.ranks.size(), 0),
           steps_(schedule.ranks.size(), 0) {}

@@ -27,7 +27,7 @@ ScheduledPasses scheduled_passes(const Schedule& schedule) {
 }
 
 IndexedBy<Stage, bool> recomputed_stages(const Schedule& schedule) {
-    IndexedBy<Stage, bool> recomputed(static_cast<std::size_t>(schedule.stage_count()));
+    IndexedBy<Stage, bool> recomputed(schedule.stage_count());
     for (const ActionList& list : schedule.ranks)
         for (const Action& action : list)
             if (const auto* again = std::get_if<Recompute>(&action))
@@ -67,7 +67,7 @@ SchedulePrices::SchedulePrices(const scenarios::Scenario& scenario,
             return alike(scenario_.model.layers, how, priced.content, content);
         });
         first_layer_.push_back(content.first_layer);
-        price_of_.push_back(static_cast<std::size_t>(known - distinct_.begin()));
+        price_of_.push_back(known - distinct_.begin());
         if (known != distinct_.end()) continue;
         Priced priced{content, {}};
         const models::StageContent& asked =

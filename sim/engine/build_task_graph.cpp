@@ -21,12 +21,12 @@ public:
           costs_(costs),
           streams_(streams),
           messages_(program),
-          holders_(static_cast<std::size_t>(program.stage_count())),
-          reductions_(static_cast<std::size_t>(program.stage_count())),
+          holders_(program.stage_count()),
+          reductions_(program.stage_count()),
           step_(static_cast<std::int16_t>(step)),
           options_(options) {
         for (const auto& row : program.placement.stages)
-            for (const Stage stage : row) ++holders_[static_cast<std::size_t>(stage.index)];
+            for (const Stage stage : row) ++holders_[stage.index];
     }
 
     void add_rank(Rank rank) {
@@ -126,9 +126,7 @@ private:
     bool waits_for_reduction(const Compute& c) {
         return c.pass != Pass::Forward && (is_shared(c.stage) || costs_.leaves_unreduced(c));
     }
-    bool is_shared(Stage stage) const {
-        return holders_[static_cast<std::size_t>(stage.index)] > 1;
-    }
+    bool is_shared(Stage stage) const { return holders_[stage.index] > 1; }
     static Message output_of(const Compute& c) {
         return {c.pass == Pass::Forward ? Message::Kind::Activation : Message::Kind::Gradient,
                 c.stage, c.micro_batch};

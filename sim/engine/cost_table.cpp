@@ -24,9 +24,9 @@ CostTable::CostTable(const Program& program, const CostModel& model, const Memor
       computes_((kPasses + 1) * slices_ * index_.size(), -1),
       transfers_(2 * index_.size(), -1),
       copies_(kCopies * index_.size(), -1),
-      reductions_(static_cast<std::size_t>(index_.stage_count()), -1),
+      reductions_(index_.stage_count(), -1),
       unshards_hidden_(index_.size()),
-      reductions_hidden_(static_cast<std::size_t>(index_.stage_count())) {}
+      reductions_hidden_(index_.stage_count()) {}
 
 std::int32_t CostTable::add(const ComputeCost& cost) {
     graph_.compute_costs.push_back(cost);
@@ -128,7 +128,7 @@ CostTable::Hidden CostTable::unshard_hidden(Stage stage, Rank rank) {
 }
 
 CostTable::Hidden CostTable::reduce_grad_hidden(Stage stage) {
-    std::optional<Hidden>& known = reductions_hidden_[static_cast<std::size_t>(stage.index)];
+    std::optional<Hidden>& known = reductions_hidden_[stage.index];
     if (!known) known = add(model_.reduce_grad_hidden(stage, index_.ranks_of(stage)));
     return *known;
 }

@@ -49,7 +49,7 @@ void FlowNetwork::add_sharers(const FlowLinks& links) {
             Active& flow = active_[place_of_[task]];
             if (flow.in_system) continue;
             flow.in_system = true;
-            system_.push_back(static_cast<std::size_t>(place_of_[task]));
+            system_.push_back(place_of_[task]);
         }
 }
 

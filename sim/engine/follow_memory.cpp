@@ -219,8 +219,7 @@ std::vector<ActionTimes> times_of(std::span<const ActionTasks> tasks,
     std::vector<ActionTimes> actions;
     actions.reserve(tasks.size());
     for (const ActionTasks& of : tasks)
-        actions.push_back({times[static_cast<std::size_t>(of.first)].begin,
-                           times[static_cast<std::size_t>(of.last)].end});
+        actions.push_back({times[of.first].begin, times[of.last].end});
     return actions;
 }
 

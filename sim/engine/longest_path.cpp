@@ -18,8 +18,7 @@ constexpr Instant kLatest{Duration{static_cast<Duration::rep>(kLongestSeconds * 
 std::optional<Duration> time_alone(Bytes bytes, std::span<const BytesPerSecond> capacity,
                                    std::span<const Link> links) {
     double rate = std::numeric_limits<double>::infinity();
-    for (const Link link : links)
-        rate = std::min(rate, capacity[static_cast<std::size_t>(link)].value);
+    for (const Link link : links) rate = std::min(rate, capacity[link].value);
     const double length = static_cast<double>(bytes.count) / rate;
     if (!(rate > 0) || !(length <= kLongestSeconds)) return std::nullopt;
     return Duration{static_cast<Duration::rep>(std::ceil(length * 1e9))};
@@ -130,8 +129,8 @@ private:
     }
 
     bool play(TaskId id) {
-        const Task& task = graph_.tasks[static_cast<std::size_t>(id)];
-        TaskTimes& times = times_[static_cast<std::size_t>(id)];
+        const Task& task = graph_.tasks[id];
+        TaskTimes& times = times_[id];
         const auto cost = static_cast<std::size_t>(task.cost);
         ++events_;
         if (!task.is_flow) {
@@ -174,8 +173,7 @@ private:
         constexpr unsigned kBits = 11;
         constexpr std::size_t kDigits = std::size_t{1} << kBits;
         const auto begin_of = [&](TaskId id) {
-            return static_cast<std::uint64_t>(
-                (times[static_cast<std::size_t>(id)].begin - Instant{}).count());
+            return static_cast<std::uint64_t>((times[id].begin - Instant{}).count());
         };
         std::vector<TaskId> order(times.size());
         std::uint64_t latest = 0;

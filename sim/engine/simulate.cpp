@@ -197,10 +197,10 @@ std::vector<SpanKey> order_of_spans(const Program& program, const TaskGraph& gra
     listed.reserve(count);
     next.reserve(count);
     for (std::int32_t rank = 0; rank < program.shape.ranks; ++rank) {
-        const ActionList& list = program.ranks[static_cast<std::size_t>(rank)];
+        const ActionList& list = program.ranks[rank];
         for (std::uint32_t i = 0; i < list.size(); ++i) {
-            const TaskId id = graph.tasks_of[static_cast<std::size_t>(rank)][i].first;
-            std::uint32_t& head = first[static_cast<std::size_t>(id)];
+            const TaskId id = graph.tasks_of[rank][i].first;
+            std::uint32_t& head = first[id];
             next.push_back(std::exchange(head, static_cast<std::uint32_t>(listed.size())));
             listed.emplace_back(rank, lane_of(list[i], graph.tasks[id].lane), i);
         }
@@ -215,9 +215,9 @@ std::vector<SpanKey> order_of_spans(const Program& program, const TaskGraph& gra
         together = keys.size();
     };
     for (const TaskId id : begun) {
-        if (times[static_cast<std::size_t>(id)].begin != now) sort();
-        now = times[static_cast<std::size_t>(id)].begin;
-        for (std::uint32_t at = first[static_cast<std::size_t>(id)]; at != kEnd; at = next[at]) {
+        if (times[id].begin != now) sort();
+        now = times[id].begin;
+        for (std::uint32_t at = first[id]; at != kEnd; at = next[at]) {
             keys.push_back(listed[at]);
             if (keys.size() - together > kFew) continue;
             for (std::size_t i = keys.size() - 1; i > together && keys[i] < keys[i - 1]; --i)
@@ -265,19 +265,19 @@ std::vector<PairPart> record_pairs(const Program& program, const TaskGraph& grap
     std::vector<PairPart> all;
     std::map<std::pair<std::int32_t, Stage>, std::vector<PairPart>> known;
     for (std::int32_t rank = 0; rank < program.shape.ranks; ++rank) {
-        const ActionList& list = program.ranks[static_cast<std::size_t>(rank)];
+        const ActionList& list = program.ranks[rank];
         for (std::size_t i = 0; i < list.size(); ++i) {
             const auto* pair = std::get_if<Overlap>(&list[i]);
             if (pair == nullptr) continue;
-            const TaskId task = graph.tasks_of[static_cast<std::size_t>(rank)][i].first;
+            const TaskId task = graph.tasks_of[rank][i].first;
             const auto [parts, fresh] =
                 known.try_emplace({graph.tasks[task].cost, pair->first.stage});
             if (fresh) parts->second = costs.pair_parts(*pair, Rank{rank});
             for (PairPart part : parts->second) {
                 part.rank = Rank{rank};
                 part.pass = part.pass.pass == Pass::Forward ? pair->first : pair->second;
-                part.begin += times[static_cast<std::size_t>(task)].begin - Instant{};
-                part.end += times[static_cast<std::size_t>(task)].begin - Instant{};
+                part.begin += times[task].begin - Instant{};
+                part.end += times[task].begin - Instant{};
                 all.push_back(part);
             }
         }
@@ -316,9 +316,9 @@ Simulation simulate(const Program& program, const CostModel& costs, const Memory
 
     Simulation result;
     result.events = played.events;
-    result.step_ends.resize(static_cast<std::size_t>(options.steps));
+    result.step_ends.resize(options.steps);
     for (std::size_t id = 0; id < graph.tasks.size(); ++id) {
-        Instant& last = result.step_ends[static_cast<std::size_t>(graph.tasks[id].step)];
+        Instant& last = result.step_ends[graph.tasks[id].step];
         last = std::max(last, played.times[id].end);
     }
     give_up_if(options.stop);

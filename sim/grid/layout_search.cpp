@@ -92,11 +92,11 @@ public:
         search_.all = cuts_up_to(kMostCutsPlayed, layers, stages_) <= kMostCutsPlayed;
         std::vector<Cut> cuts;
         if (search_.all || search_.rows.empty()) {
-            Cut cut(static_cast<std::size_t>(stages_));
+            Cut cut(stages_);
             if (search_.all)
                 for_each_cut(cut, 0, layers, [&](const Cut& one) { cuts.push_back(one); });
             else  // fewer layers than stages: the first stages have one each
-                for (int i = 0; i < layers; ++i) ++cut[static_cast<std::size_t>(i % stages_)];
+                for (int i = 0; i < layers; ++i) ++cut[i % stages_];
             if (cuts.empty()) cuts.push_back(cut);
             play(cuts);
         }

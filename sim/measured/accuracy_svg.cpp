@@ -142,8 +142,7 @@ private:
     void add(const MeasuredComparison& row) {
         auto found = std::ranges::find(tables_, row.step.table);
         if (found == tables_.end()) found = tables_.insert(tables_.end(), row.step.table);
-        out_ += mark(static_cast<std::size_t>(found - tables_.begin()), across(row.time->measured),
-                     down(row.time->predicted),
+        out_ += mark(found - tables_.begin(), across(row.time->measured), down(row.time->predicted),
                      fmt::format("{}, {}: measured {}, predicted {}, {:+.1f} %", row.step.table,
                                  row.step.row, text::time_text(row.time->measured),
                                  text::time_text(row.time->predicted), 100 * row.time->error()));

@@ -22,7 +22,7 @@ public:
              Rank b)
         : memory_(memory),
           stage_count_(index.stage_count()),
-          slices_(static_cast<std::size_t>(program.shape.slices)),
+          slices_(program.shape.slices),
           a_{program.ranks[a.index], program.placement.stages_of(a), LocalStages(index, a),
              memory.gradients_in_backward(a)},
           b_{program.ranks[b.index], program.placement.stages_of(b), LocalStages(index, b),

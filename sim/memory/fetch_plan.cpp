@@ -24,7 +24,7 @@ public:
                 const int times = folded_[at] ? fold.times : 1;
                 first_[at] = static_cast<int>(parameters.size());
                 const std::int64_t elements = parameter.elements_of_rank(graph.execution);
-                parameters.insert(parameters.end(), static_cast<std::size_t>(times),
+                parameters.insert(parameters.end(), times,
                                   {elements, parameter.narrow && op.layer ? elements : 0,
                                    parameter.expert, false});
             }
@@ -61,7 +61,7 @@ void choose_whole(const GatherLimits& limits, const models::StageGraph& graph, L
         for (const int index : op.parameters) {
             const auto number = numbers.of(index, repetition);
             if (!number) continue;
-            FetchedParameter& parameter = numbers.parameters[static_cast<std::size_t>(*number)];
+            FetchedParameter& parameter = numbers.parameters[*number];
             if (parameter.whole || parameter.elements > limits.parameter ||
                 sum + parameter.elements > limits.persistent)
                 continue;
@@ -95,7 +95,7 @@ public:
 
 private:
     const models::Operator& operator_of(std::size_t kernel) const {
-        return graph_.operators[static_cast<std::size_t>(pass_.operators[kernel])];
+        return graph_.operators[pass_.operators[kernel]];
     }
     bool is_folded(std::size_t kernel) const { return operator_of(kernel).layer == fold_.layer; }
     void add(std::size_t begin, std::size_t end, int repetition) {
@@ -146,8 +146,8 @@ public:
         std::vector<std::size_t> next(parameters.size(), visits_.size());
         for (std::size_t v = visits_.size(); v-- > 0;)
             for (const int use : visits_[v]->uses) {
-                next_use_[v].push_back(next[static_cast<std::size_t>(use)]);
-                next[static_cast<std::size_t>(use)] = v;
+                next_use_[v].push_back(next[use]);
+                next[use] = v;
             }
         std::int64_t passed = 0;
         for (std::size_t v = 0; v < visits_.size(); ++v) {
@@ -173,9 +173,7 @@ public:
     }
 
 private:
-    std::int64_t elements(int parameter) const {
-        return parameters_[static_cast<std::size_t>(parameter)].elements;
-    }
+    std::int64_t elements(int parameter) const { return parameters_[parameter].elements; }
     bool gather(int parameter, std::vector<int>& gathered) {
         const auto at = static_cast<std::size_t>(parameter);
         if (there_[at] || parameters_[at].whole) return false;
@@ -188,7 +186,7 @@ private:
         const std::int64_t most = std::min(limits_.live - live_, limits_.prefetch);
         for (std::int64_t asked = 0; queue_ < uses_.size() && asked < most; ++queue_) {
             const Use& use = uses_[queue_];
-            passed_by_[static_cast<std::size_t>(use.parameter)] = use.visit;
+            passed_by_[use.parameter] = use.visit;
             if (gather(use.parameter, visit.ahead)) asked += elements(use.parameter);
         }
     }

@@ -59,7 +59,7 @@ PlayedMemory MemoryLog::result(std::size_t largest) const {
     for (std::size_t i = fullest_entry_ + 1; i < entries_.size(); ++i)
         if (entries_[i].frees) freed.try_emplace(entries_[i].handle, entries_[i].action);
     for (const auto& [handle, entry] : there) {
-        played.at_peak[static_cast<std::size_t>(entry->held_as)] += entry->bytes;
+        played.at_peak[entry->held_as] += entry->bytes;
         const bool is_static = entry->name == "static";
         played.largest.push_back({is_static ? std::string(name_of(entry->held_as))
                                             : text(entry->action) + ' ' + std::string(entry->name),

@@ -133,8 +133,7 @@ private:
             for (const auto* uses :
                  {&op.forward_uses, &op.backward_input_uses, &op.backward_weight_uses})
                 for (const int tensor : *uses)
-                    if (op.layer && graph.tensors[static_cast<std::size_t>(tensor)].routed)
-                        layers[tensor] = *op.layer;
+                    if (op.layer && graph.tensors[tensor].routed) layers[tensor] = *op.layer;
         return layers;
     }
 
@@ -206,7 +205,7 @@ public:
         : scenario_(scenario), stages_(stages), program_(program), times_(times), bytes_(bytes) {}
 
     std::vector<Bytes> run(const std::stop_token& stop) {
-        std::vector<Bytes> reserved(static_cast<std::size_t>(program_.placement.ranks()));
+        std::vector<Bytes> reserved(program_.placement.ranks());
         std::vector<Rank> alike;  // with the rank at hand
         now_ = events_of(Rank{program_.placement.ranks() - 1});
         for (Rank rank = now_.of.rank; rank.index >= 0; --rank.index) {
@@ -218,8 +217,7 @@ public:
             if (next.index >= 0) other = events_of(next);
             const Bytes by_allocator = play(other);
             for (const Rank of : alike)
-                reserved[static_cast<std::size_t>(of.index)] =
-                    by_allocator + stages_.on_collective_streams(of);
+                reserved[of.index] = by_allocator + stages_.on_collective_streams(of);
             alike.clear();
             if (!other) break;
             std::swap(now_, *other);
@@ -248,10 +246,10 @@ private:
     };
 
     static const ActionList& list_of(const Program& program, Rank rank) {
-        return program.ranks[static_cast<std::size_t>(rank.index)];
+        return program.ranks[rank.index];
     }
     std::vector<std::uint32_t> order_of(Rank rank, const std::vector<MemoryEvent>& events) const {
-        return order_in_time(events, times_[static_cast<std::size_t>(rank.index)]);
+        return order_in_time(events, times_[rank.index]);
     }
     RankEvents events_of(Rank rank) {
         RankEvents made{

@@ -47,7 +47,7 @@ PassPiece piece_of(const models::StageGraph& graph, const std::vector<Bytes>* si
             const models::Tensor& tensor = graph.tensors[index];
             const Bytes bytes = sizes != nullptr ? (*sizes)[index] : tensor.bytes;
             const std::int64_t sign = step.kind == Step::Kind::Allocate ? 1 : -1;
-            piece.after[static_cast<std::size_t>(tensor.held_as)] += Bytes{sign * bytes.count};
+            piece.after[tensor.held_as] += Bytes{sign * bytes.count};
         }
         if (step.kind == Step::Kind::Free) continue;
         const Bytes level = total(piece.after) + total(other.at(i));

@@ -36,7 +36,7 @@ Segment play_segment(const models::StageGraph& graph, const std::vector<Bytes>* 
             const Bytes change = kind == Step::Kind::Allocate
                                      ? added_by(graph, tensor, bytes, again)
                                      : Bytes{-bytes.count};
-            segment.change[static_cast<std::size_t>(tensor.held_as)] += change;
+            segment.change[tensor.held_as] += change;
             sum += change;
         }
         if (kind == Step::Kind::Free)

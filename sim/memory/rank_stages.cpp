@@ -47,7 +47,7 @@ RankStages::RankStages(const scenarios::Scenario& scenario,
       contents_(contents),
       placement_(program.placement),
       index_(program.placement),
-      slices_(static_cast<std::size_t>(program.shape.slices)),
+      slices_(program.shape.slices),
       limits_(scenarios::gather_limits(scenario)),
       has_split_backwards_(has_pass(program, Pass::BackwardInput)),
       backwards_follow_(limits_ && backwards_follow(program.ranks)),
@@ -120,8 +120,7 @@ Bytes RankStages::message(const Message& message) const {
                         .boundary_bytes();
     }
     const bool back = message.kind == Message::Kind::Gradient;
-    const models::StageContent& producer =
-        contents_[static_cast<std::size_t>(message.producer.index)];
+    const models::StageContent& producer = contents_[message.producer.index];
     if (scenario_.model.mixes_streams())
         return *boundary_ *
                scenario_.model.stream_rows(producer.first_layer + (back ? 0 : producer.layers));

@@ -123,7 +123,7 @@ HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnit
     const ShardedUnits units = shared(all, scenario);
     HeldByPlace held{};
     const auto add = [&](PassPlace place, MemoryClass held_as, std::int64_t bytes) {
-        held.at[static_cast<std::size_t>(place)][static_cast<std::size_t>(held_as)].count += bytes;
+        held.at[static_cast<std::size_t>(place)][held_as].count += bytes;
     };
     using enum PassPlace;
     const Widths width = widths_of(scenario);
@@ -215,7 +215,7 @@ MemoryByClass left_unreduced(const scenarios::Scenario& scenario, const ShardedU
     if (!scenario.parallel.shares_gradients() || scenario.parallel.gathers_in_passes()) return left;
     const Widths width = widths_of(scenario);
     const auto leaves = [&](MemoryClass held_as, std::int64_t bytes) {
-        left[static_cast<std::size_t>(held_as)].count += bytes;
+        left[held_as].count += bytes;
     };
     if (use.makes_gradients && waits_whole(scenario, use)) {
         const std::int64_t elements = units.root() + units.layers * units.layer;
@@ -322,9 +322,7 @@ MemoryByClass beyond_mean(const HeldByPlace& held, const StepPlace& at) {
                held.computed * (found->all - (found->experts - held.mean_experts));
     };
     MemoryByClass more{};
-    const auto add = [&](MemoryClass held_as, std::int64_t bytes) {
-        more[static_cast<std::size_t>(held_as)].count += bytes;
-    };
+    const auto add = [&](MemoryClass held_as, std::int64_t bytes) { more[held_as].count += bytes; };
     const bool in_layer = at.layer != kBesideLayers;
     // The next layer is on its way, unless embedding or head comes before it.
     const auto next = [&] {
@@ -366,7 +364,7 @@ HeldAtSteps::HeldAtSteps(const models::PassSteps& pass, const HeldByPlace& held)
             assert(level[c] >= Bytes{} &&
                    "a layer below the mean is subtracted where one is counted");
         }
-        level[static_cast<std::size_t>(MemoryClass::Parameters)] += fetched;
+        level[MemoryClass::Parameters] += fetched;
         levels_.push_back(level);
     }
     if (levels_.empty()) levels_.emplace_back();

@@ -31,7 +31,7 @@ Topology::Topology(const scenarios::Scenario& scenario) : cluster_(scenario.clus
     const int gpus = std::max(1, cluster_.gpus_per_node);
     const RankSet first = ranks_of_pipeline_rank(scenario.parallel, 0);
     pipeline_stride_ = ranks_of_pipeline_rank(scenario.parallel, 1).first();
-    std::vector<bool> seen(static_cast<std::size_t>(gpus), false);
+    std::vector<bool> seen(gpus, false);
     first.for_each([&](int rank) {
         if (seen[rank % gpus]) return;
         seen[rank % gpus] = true;

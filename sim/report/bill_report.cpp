@@ -25,7 +25,7 @@ std::string waterfall_bar(Duration before, Duration after, Duration step) {
     const std::size_t to = std::max(column(std::max(before, after)), from + 1);
     std::string bar(from, ' ');
     bar.append(to - from, '#');
-    bar.resize(static_cast<std::size_t>(kWaterfallColumns), ' ');
+    bar.resize(kWaterfallColumns, ' ');
     return bar;
 }
 

@@ -27,7 +27,7 @@ RunFigures figures_of(const RunJob& job, int draws, std::uint64_t seed, int jobs
     RunFigures figures;
     figures.job = job;
     figures.draws = is_random(job) ? draws : 1;
-    std::vector<DrawnRun> runs(static_cast<std::size_t>(figures.draws));
+    std::vector<DrawnRun> runs(figures.draws);
     run_parallel(runs.size(), jobs, nullptr,
                  [&](std::size_t i) { runs[i] = draw_run(job, seed, static_cast<int>(i)); });
     const double share = 1.0 / figures.draws;

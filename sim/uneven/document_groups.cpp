@@ -158,7 +158,7 @@ public:
         const auto shorter = std::ranges::partition_point(
             from, documents_.end(), [&](std::int64_t length) { return !fits(length); },
             &Document::length);
-        return first(static_cast<std::size_t>(shorter - documents_.begin()));
+        return first(shorter - documents_.begin());
     }
     void remove(std::size_t at) { next_[at] = at + 1; }
 

@@ -10,7 +10,7 @@ PipelineRows::PipelineRows(const scenarios::Scenario& scenario, const LoadedStag
     const Draw draw(scenario, pipeline);
     const int micro_batches = scenario.training.micro_batches;
     for (Stage stage{0}; stage.index < stage_count; ++stage.index) {
-        auto& of_stage = shares_.emplace_back(static_cast<std::size_t>(micro_batches));
+        auto& of_stage = shares_.emplace_back(micro_batches);
         for (int mb = 0; mb < micro_batches; ++mb)
             for (const LayerRows& rows : stages.rows(stage))
                 of_stage[mb].push_back(rows.share(draw.load(rows.layer(), mb)));

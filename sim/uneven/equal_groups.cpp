@@ -45,7 +45,7 @@ std::vector<PackedMicroBatch> schedule_equal_groups(std::span<const Document> do
                                                     std::int64_t capacity, int context,
                                                     int replicas, int multiple) {
     Bins bins = fill_in_order(documents, capacity * context);
-    move_last(bins, static_cast<std::size_t>(replicas * multiple));
+    move_last(bins, replicas * multiple);
     std::vector<PackedMicroBatch> micro_batches;
     for (std::size_t bin = 0; bin < bins.size(); ++bin) {
         const int replica = static_cast<int>(bin) % replicas;

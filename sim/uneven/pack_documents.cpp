@@ -18,8 +18,7 @@ std::vector<PackedMicroBatch> packed_sequences(const Scenario& scenario, int num
     const Draw draw(scenario, {number});
     const std::int64_t multiple = scenarios::document_alignment(scenario);
     const int context = scenario.parallel.context;
-    std::vector<PackedMicroBatch> sequences(
-        static_cast<std::size_t>(scenario.training.micro_batches));
+    std::vector<PackedMicroBatch> sequences(scenario.training.micro_batches);
     int id = 0;
     for (int replica = 0; replica < scenario.parallel.data; ++replica)
         for (int mb = 0; mb < scenario.training.micro_batches; ++mb) {

@@ -62,8 +62,8 @@ void PackedStep::find_waits(int positions) {
     const auto& works = prices_.works();
     int pipeline = 0;
     for (const auto& [work, rank] : works) pipeline = std::max(pipeline, rank.index + 1);
-    const std::vector<Duration> none(static_cast<std::size_t>(pipeline));
-    std::vector<std::vector<Duration>> ends(static_cast<std::size_t>(positions), none);
+    const std::vector<Duration> none(pipeline);
+    std::vector<std::vector<Duration>> ends(positions, none);
     std::vector<std::vector<Duration>> busy = ends;
     for (Priced& of : priced_) {
         std::vector<std::vector<Duration>> begins(of.costs.size(), none);

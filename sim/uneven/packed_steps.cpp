@@ -55,7 +55,7 @@ PackedSteps::PackedSteps(const scenarios::Scenario& scenario, const scenarios::P
     how_.record_spans = false;
     const int draws = scenario.imbalance.draws;
     prepare(draws, jobs);
-    std::vector<PlayedDraw> played(static_cast<std::size_t>(draws));
+    std::vector<PlayedDraw> played(draws);
     run_parallel(played.size(), jobs, nullptr, [&](std::size_t draw) {
         give_up_if(how_.stop);
         played[draw] = play(static_cast<int>(draw));
@@ -87,7 +87,7 @@ void PackedSteps::prepare(int draws, int jobs) {
         for (const PackedMicroBatch& micro_batch : packed)
             for (const DocumentGroup& group : micro_batch) sizes.insert(group.ranks);
     };
-    run_parallel(static_cast<std::size_t>(draws), jobs, nullptr, [&](std::size_t draw) {
+    run_parallel(draws, jobs, nullptr, [&](std::size_t draw) {
         give_up_if(how_.stop);
         look_at(static_cast<int>(draw), groups_);
     });

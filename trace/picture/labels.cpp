@@ -37,7 +37,7 @@ LabelStyle label_style(std::span<double> widths, const LabelNumbers& numbers,
     const auto rank =
         static_cast<std::ptrdiff_t>((1 - kFittingShare) * static_cast<double>(widths.size() - 1));
     std::ranges::nth_element(widths, widths.begin() + rank);
-    const double room = widths[static_cast<std::size_t>(rank)];
+    const double room = widths[rank];
     for (const LabelForm form :
          {LabelForm::StageToo, LabelForm::LetterAndNumber, LabelForm::Letter}) {
         const bool stage = form == LabelForm::StageToo;

@@ -40,7 +40,7 @@ std::vector<std::uint32_t> mean_colours(std::span<const ColourSums* const> track
         Track& track = walks.emplace_back(Track{ColourSums::Walk(*sums), {}});
         track.left = track.walk.until(axis.shown().begin);
     }
-    std::vector<std::uint32_t> colours(static_cast<std::size_t>(columns_of(axis)));
+    std::vector<std::uint32_t> colours(columns_of(axis));
     for_each_column(axis, [&](int x, TimeRange column) {
         ColourArea area;
         for (Track& track : walks) {
@@ -49,16 +49,14 @@ std::vector<std::uint32_t> mean_colours(std::span<const ColourSums* const> track
             track.left = right;
         }
         const Rgb under = column.meets(ground.step) ? ground.idle : ground.outside;
-        colours[static_cast<std::size_t>(x)] =
-            area.covered == 0 ? pixel(under) : pixel(blend(area, column.length(), under));
+        colours[x] = area.covered == 0 ? pixel(under) : pixel(blend(area, column.length(), under));
     });
     return colours;
 }
 
 void fill_columns(const Canvas& canvas, Band band, std::span<const std::uint32_t> colours) {
     band = clipped(canvas, band);
-    const auto width =
-        std::min<std::size_t>(colours.size(), static_cast<std::size_t>(canvas.width));
+    const auto width = std::min<std::size_t>(colours.size(), canvas.width);
     for (int y = band.y; y < band.bottom(); ++y)
         std::copy_n(colours.begin(), width, canvas.line(y));
 }
@@ -147,7 +145,7 @@ void stamp(const Canvas& canvas, int left, int top, const Mask& mask, Rgb ink) {
 
 std::vector<float> utilisation(const TimelineDocument& document, const Colouring& colouring,
                                const TimeAxis& axis) {
-    std::vector<float> shares(static_cast<std::size_t>(columns_of(axis)));
+    std::vector<float> shares(columns_of(axis));
     int devices = 0;
     for (std::size_t d = 0; d < document.devices.size(); ++d) {
         if (document.devices[d].statistics == nullptr) continue;
@@ -156,7 +154,7 @@ std::vector<float> utilisation(const TimelineDocument& document, const Colouring
         std::int64_t left = walk.until(axis.shown().begin).covered;
         for_each_column(axis, [&](int x, TimeRange column) {
             const std::int64_t right = walk.until(column.end).covered;
-            shares[static_cast<std::size_t>(x)] +=
+            shares[x] +=
                 static_cast<float>(right - left) / static_cast<float>(column.length().count());
             left = right;
         });

@@ -34,9 +34,7 @@ std::vector<std::string> parts_of(const std::string& words) {
 /// Pipelines that draw their own loads are not alike.
 std::optional<std::string> copies_text(const TimelineDocument& document) {
     if (document.copies <= 1) return std::nullopt;
-    const bool uneven =
-        idle_by_cause(document.statistics)[static_cast<std::size_t>(BubbleCause::UnevenLoad)] >
-        Duration{};
+    const bool uneven = idle_by_cause(document.statistics)[BubbleCause::UnevenLoad] > Duration{};
     return uneven ? fmt::format("1 of {}", document.copies)
                   : fmt::format("\u00d7{} identical", document.copies);
 }

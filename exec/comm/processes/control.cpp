@@ -30,7 +30,7 @@ std::optional<Control> unpack(std::span<const std::byte> message) {
     message = message.subspan(sizeof header);
     const auto take = [&](std::uint64_t size) -> std::optional<std::span<const std::byte>> {
         if (size > message.size()) return std::nullopt;
-        const auto taken = message.first(static_cast<std::size_t>(size));
+        const auto taken = message.first(size);
         message = message.subspan(taken.size());
         return taken;
     };

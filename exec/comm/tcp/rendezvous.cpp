@@ -64,7 +64,7 @@ private:
             reception_->open(me_.secret);
             wait_for_guests();
         }
-        std::vector<ListenAddress> places(static_cast<std::size_t>(job_.ranks));
+        std::vector<ListenAddress> places(job_.ranks);
         for (auto& [rank, guest] : reception_->guests()) {
             const auto address = plain(guest.socket.remote_endpoint().address());
             const auto here = plain(guest.socket.local_endpoint().address());
@@ -95,7 +95,7 @@ private:
                                              patience_s(), where(), why));
             std::this_thread::sleep_for(kBetweenCalls);
         }
-        std::vector<ListenAddress> places(static_cast<std::size_t>(job_.ranks));
+        std::vector<ListenAddress> places(job_.ranks);
         std::optional<error_code> heard;
         Socket& to_0 = peers_.at(0);
         asio::async_read(to_0, asio::buffer(places),

@@ -60,7 +60,7 @@ std::int64_t clock_identity() {
 
 ClockOffset measure_clock_offset(Communicator& world, std::chrono::nanoseconds patience,
                                  std::int64_t identity, const Now& now) {
-    std::vector<std::int64_t> identities(static_cast<std::size_t>(world.size()));
+    std::vector<std::int64_t> identities(world.size());
     world.all_gather(words({&identity, 1}), words(identities), "CLOCKS")->wait(within(patience));
     std::int64_t found[2] = {0, 0};
     for (int peer = 1; peer < world.size(); ++peer) {

@@ -141,7 +141,7 @@ GatheredRecords gather_records(Communicator& world, const StepRecord& mine,
         std::int32_t size = 0;
         world.receive({peer, kKind}, buffer_of(std::span(&size, 1)), "TRACE")
             ->wait(within(patience));
-        std::vector<std::byte> bytes(static_cast<std::size_t>(size));
+        std::vector<std::byte> bytes(size);
         world.receive({peer, kKind}, words(bytes), "TRACE")->wait(within(patience));
         gathered.records.push_back(unpack(bytes));
     }

@@ -200,8 +200,7 @@ void RankJob::rehearse() {
     one.training.micro_batches = 1;
     const RandomBatch batch(one);
     StepInputs inputs = batch.inputs(0, 1);
-    inputs.micro_batches.resize(static_cast<std::size_t>(scenario_.training.micro_batches),
-                                inputs.micro_batches.front());
+    inputs.micro_batches.resize(scenario_.training.micro_batches, inputs.micro_batches.front());
     rehearses_ = true;
     run(rehearsal_of(plan_.program), inputs);
     training_.step->rehearse();

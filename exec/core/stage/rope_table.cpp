@@ -77,7 +77,7 @@ double scaled(const RotaryAngles& angles, double frequency, std::int64_t pair,
         case RopeScaling::Kind::Longrope: {
             const bool longer = positions > how.original_positions;
             const auto& factors = longer ? how.long_factors : how.short_factors;
-            return frequency / factors.at(static_cast<std::size_t>(pair));
+            return frequency / factors.at(pair);
         }
         case RopeScaling::Kind::Dynamic: break;
     }

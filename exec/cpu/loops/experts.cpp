@@ -14,8 +14,8 @@ ExpertRows::ExpertRows(In weights)
             if (weights.row(token)[e] != 0.F) ++first_[static_cast<std::size_t>(e) + 1];
     for (std::size_t e = 1; e < first_.size(); ++e) first_[e] += first_[e - 1];
     std::vector<std::int64_t> next(first_.begin(), first_.end() - 1);
-    rows_.reserve(static_cast<std::size_t>(first_.back()));
-    experts_.reserve(static_cast<std::size_t>(first_.back()));
+    rows_.reserve(first_.back());
+    experts_.reserve(first_.back());
     begins_.reserve(static_cast<std::size_t>(tokens_) + 1);
     for (std::int64_t token = 0; token < tokens_; ++token) {
         begins_.push_back(rows_.size());

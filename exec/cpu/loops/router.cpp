@@ -31,10 +31,10 @@ public:
     Chooser(const RouterChoice& choice, std::int64_t experts)
         : choice_(choice),
           experts_(experts),
-          keys_(static_cast<std::size_t>(experts)),
-          groups_(static_cast<std::size_t>(choice.groups)),
-          taken_(static_cast<std::size_t>(experts)),
-          chosen_groups_(static_cast<std::size_t>(choice.groups)) {}
+          keys_(experts),
+          groups_(choice.groups),
+          taken_(experts),
+          chosen_groups_(choice.groups) {}
 
     /// Calls take(expert) for the chosen, the best first.
     template <class Take>
@@ -180,8 +180,7 @@ void drop_over_capacity(std::int64_t capacity, In weights, Out kept) {
         if (std::ssize(tokens) <= capacity) continue;
         std::ranges::stable_sort(tokens, std::ranges::greater{},
                                  [&](std::int64_t token) { return weights.row(token)[e]; });
-        for (const std::int64_t token :
-             std::span(tokens).subspan(static_cast<std::size_t>(capacity)))
+        for (const std::int64_t token : std::span(tokens).subspan(capacity))
             kept.row(token)[e] = 0.F;
     }
 }
@@ -193,7 +192,7 @@ void count_chosen(In weights, Out counts) {
 }
 
 double balance_loss(const RouterLosses& losses, In logits, In counts) {
-    std::vector<float> p(static_cast<std::size_t>(logits.columns()));
+    std::vector<float> p(logits.columns());
     double sum = 0;
     for (std::int64_t token = 0; token < logits.rows(); ++token) {
         probabilities_of(losses.score, logits.row(token), p);
@@ -215,7 +214,7 @@ double z_loss(const RouterLosses& losses, In logits) {
 void router_losses_backward(const RouterLosses& losses, In logits, In counts, Out dlogits) {
     const std::int64_t experts = logits.columns();
     const auto balance = static_cast<float>(losses.balance), z = static_cast<float>(losses.z);
-    std::vector<float> p(static_cast<std::size_t>(experts));
+    std::vector<float> p(experts);
     for (std::int64_t token = 0; token < logits.rows(); ++token) {
         const float* logit = logits.row(token);
         float* dlogit = dlogits.row(token);

@@ -204,10 +204,10 @@ void BlockedAttention::backward(const Attention& attention, ConstTensorView dout
         std::clamp<std::int64_t>(std::ssize(workers_), 1, std::max<std::int64_t>(heads, 1)));
     on_workers(used, [&](int which) {
         AttentionWorker& worker = workers_[which];
-        worker.gathered.resize(static_cast<std::size_t>(kQueriesAtOnce * shape.head_dim));
-        worker.row.resize(static_cast<std::size_t>(2 * std::max(shape.head_dim, shape.value_dim)));
-        worker.dk.resize(static_cast<std::size_t>(shape.keys * shape.head_dim));
-        worker.dv.resize(static_cast<std::size_t>(shape.keys * shape.value_dim));
+        worker.gathered.resize(kQueriesAtOnce * shape.head_dim);
+        worker.row.resize(2 * std::max(shape.head_dim, shape.value_dim));
+        worker.dk.resize(shape.keys * shape.head_dim);
+        worker.dv.resize(shape.keys * shape.value_dim);
         const Share mine = share_of(heads, which, used);
         for (std::int64_t head = mine.first; head < mine.end; ++head) {
             task.key_head(worker, head / shape.kv_heads, head % shape.kv_heads);

@@ -117,7 +117,7 @@ struct Forward {
 
 }  // namespace
 
-BlockedAttention::BlockedAttention(int workers) : workers_(static_cast<std::size_t>(workers)) {
+BlockedAttention::BlockedAttention(int workers) : workers_(workers) {
     for (AttentionWorker& worker : workers_) {
         for (auto* block : {&worker.scores, &worker.gradients}) {
             block->resize(kQueriesAtOnce * kKeysAtOnce);

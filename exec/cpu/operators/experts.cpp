@@ -36,8 +36,7 @@ void CpuOperators::permute_forward(ConstTensorView weights, ConstTensorView x, T
     each_token(walk_.workers(), places, [&](TokenRange tokens) {
         for (std::int64_t token = tokens.first; token < tokens.end; ++token)
             for (const std::int64_t row : places.rows_of(token))
-                std::memcpy(rows.data + row * bytes, x.data + token * bytes,
-                            static_cast<std::size_t>(bytes));
+                std::memcpy(rows.data + row * bytes, x.data + token * bytes, bytes);
     });
 }
 

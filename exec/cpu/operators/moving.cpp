@@ -17,7 +17,7 @@ void CpuOperators::take_columns(int part, int parts, ConstTensorView x, TensorVi
 }
 
 void CpuOperators::fill_zero(TensorView x) {
-    if (x) std::memset(x.data, 0, static_cast<std::size_t>(x.bytes()));
+    if (x) std::memset(x.data, 0, x.bytes());
 }
 
 void CpuOperators::copy(ConstTensorView from, TensorView to) {

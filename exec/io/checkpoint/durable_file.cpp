@@ -51,7 +51,7 @@ void DurableFile::write(std::int64_t offset, std::string_view bytes) {
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) fail(path_, "cannot be written", errno);
         offset += written;
-        bytes.remove_prefix(static_cast<std::size_t>(written));
+        bytes.remove_prefix(written);
     }
 }
 

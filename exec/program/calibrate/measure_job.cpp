@@ -221,7 +221,7 @@ JobTimings measure_job(const scenarios::Scenario& asked, const MeasureOptions& h
     const scenarios::Plan plan = scenarios::make_plan(scenario);
     const TrainingOptions options = training_options(scenario);
     const std::optional<TrainingData> data = data_of(scenario);
-    std::vector<RankTimings> ranks(static_cast<std::size_t>(scenario.parallel.gpus()));
+    std::vector<RankTimings> ranks(scenario.parallel.gpus());
     run_local(static_cast<int>(ranks.size()), Transport::Buffered, [&](Communicator& world) {
         ranks[world.global_rank()] = measure_rank(scenario, plan, options, data, world, how);
     });

@@ -136,7 +136,7 @@ LinkTimings measure_local_links(int ranks, const MeasureOptions& how) {
         Communicator& world = memory.world(own);
         for (const int size : group_sizes(ranks)) {
             if (world.rank() >= size) continue;
-            std::vector<int> members(static_cast<std::size_t>(size));
+            std::vector<int> members(size);
             std::iota(members.begin(), members.end(), 0);
             const auto group = world.group(members);
             if (size == 2) {

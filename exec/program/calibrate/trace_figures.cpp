@@ -33,7 +33,7 @@ struct StepsOfTrace {
 StepsOfTrace apart(const Trace& trace) {
     StepsOfTrace out;
     const int count = std::max(1, steps_in(trace));
-    out.steps.resize(static_cast<std::size_t>(count));
+    out.steps.resize(count);
     out.extents.resize(out.steps.size());
     const std::vector<int> step = step_of_spans(trace, count);
     for (std::size_t i = 0; i < trace.spans.size(); ++i) {

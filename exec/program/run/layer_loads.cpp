@@ -13,8 +13,7 @@ void put_loads(const RankTraining& training, std::span<double> loads) {
     for (const LocalStage& local : training.stages) {
         const RouterState& routers = local.state->routers();
         for (const RouterState::Layer& layer : routers.layers()) {
-            const std::span counts(routers.counted().data() + layer.first,
-                                   static_cast<std::size_t>(layer.experts));
+            const std::span counts(routers.counted().data() + layer.first, layer.experts);
             const double all = std::accumulate(counts.begin(), counts.end(), 0.0);
             const double most = *std::ranges::max_element(counts);
             loads[layer.layer] = all > 0 ? most * static_cast<double>(layer.experts) / all : 1;
@@ -27,7 +26,7 @@ void put_loads(const RankTraining& training, std::span<double> loads) {
 LayerLoads::LayerLoads(const scenarios::Scenario& scenario, Communicator& world)
     : world_(world),
       sequence_parallel_(scenario.parallel.sequence && scenario.parallel.tensor > 1),
-      sums_(static_cast<std::size_t>(scenario.model.layers.count() + scenario.model.mtp_layers)),
+      sums_(scenario.model.layers.count() + scenario.model.mtp_layers),
       largest_(sums_.size()) {}
 
 RouterMetrics LayerLoads::step(RankJob& rank, std::chrono::nanoseconds patience) {

@@ -24,7 +24,7 @@ std::vector<std::int32_t> candidates(std::span<const float> logits, std::int64_t
     const std::int64_t all = std::ssize(tokens);
     const std::int64_t kept = top_k > 0 ? std::min(top_k, all) : all;
     std::ranges::partial_sort(tokens, tokens.begin() + kept, likelier);
-    tokens.resize(static_cast<std::size_t>(kept));
+    tokens.resize(kept);
     return tokens;
 }
 

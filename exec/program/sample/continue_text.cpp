@@ -33,7 +33,7 @@ void continue_text(LanguageModel& model, std::vector<std::int32_t> text, const C
     const std::int64_t entries =
         how.entries ? std::min(*how.entries, model.vocab()) : model.vocab();
     for (std::int64_t i = 0; i < how.tokens; ++i) {
-        const auto logits = model.logits(text).first(static_cast<std::size_t>(entries));
+        const auto logits = model.logits(text).first(entries);
         const std::int32_t token =
             choose_token(logits, how.sampling, uniform_of(how.sampling.seed, i));
         if (token == how.end_of_text) return;

@@ -92,7 +92,7 @@ const Row* row_of(const Scene& scene, const Selection& selection) {
     if (bubble == nullptr || !scene.main) return nullptr;
     const TimelineDocument& document = *scene.main.document;
     const Device* device = document.device_of(document.bubble(bubble->index).rank);
-    return scene.layout.row_of(static_cast<std::size_t>(device - document.devices.data()));
+    return scene.layout.row_of(device - document.devices.data());
 }
 
 std::optional<std::uint32_t> bubble_at(const TimelineDocument& document, const Device& device,

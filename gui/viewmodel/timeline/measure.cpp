@@ -104,7 +104,7 @@ std::optional<SpanRef> neighbour_of(const Scene& scene, std::optional<SpanRef> r
         const auto at = std::ranges::find(bars, ref->index, &Bar::span) - bars.begin();
         if (at == std::ssize(bars) || at + by < 0 || at + by >= std::ssize(bars))
             return std::nullopt;
-        return SpanRef{bars[static_cast<std::size_t>(at + by)].span, ref->side};
+        return SpanRef{bars[at + by].span, ref->side};
     };
     if (const auto found = neighbour(device->work)) return found;
     for (const Stream& stream : device->streams)

@@ -26,8 +26,7 @@ std::vector<std::uint32_t> memory_line(const TimelineDocument& document, const D
     const picture::Ground& ground = picture::ground_of(theme);
     std::vector<std::uint32_t> line;
     if (device.memory.empty())
-        return std::vector<std::uint32_t>(static_cast<std::size_t>(std::lround(axis.width())),
-                                          picture::pixel(ground.lane));
+        return std::vector<std::uint32_t>(std::lround(axis.width()), picture::pixel(ground.lane));
     const Bytes full = document.memory_limit.value_or(document.memory_top);
     MemorySeries::Walk walk(device.memory);
     picture::for_each_column(axis, [&](int, TimeRange column) {

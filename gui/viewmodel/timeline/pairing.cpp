@@ -102,7 +102,7 @@ void add_sums(const TimelineDocument& document, Side side, Sums& kinds, Sums& ra
         add_sum(kinds[place + 1], kind, length, side);
         if (!is_work(span.action)) continue;
         add_sum(kinds[0], said("details", "all passes"), length, side);
-        add_sum(ranks[static_cast<std::size_t>(span.rank.index)], device->name, length, side);
+        add_sum(ranks[span.rank.index], device->name, length, side);
     }
 }
 

@@ -55,7 +55,7 @@ std::optional<double> number_in(std::string_view text, std::string_view& rest) {
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{}) return std::nullopt;
-    rest = text.substr(static_cast<std::size_t>(end - text.data()));
+    rest = text.substr(end - text.data());
     return value;
 }
 

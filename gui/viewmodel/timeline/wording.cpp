@@ -142,7 +142,7 @@ std::vector<Detail> details_of_memory(const TimelineDocument& document, const De
 std::vector<Detail> details_of_links(const TimelineDocument& document, const Device& device,
                                      std::size_t of, Instant at) {
     const picture::LinkClass& links = document.link_table->classes[of];
-    const double limit = links.limits[static_cast<std::size_t>(device.rank.index)].value;
+    const double limit = links.limits[device.rank.index].value;
     const TimeAxis instant({at, at + Duration{1}}, 1);
     const double used = picture::link_use(document, device, of, instant).front();
     const auto rate = [&](double share) {

@@ -104,7 +104,7 @@ std::vector<HeldRow> merged(const std::vector<HeldRow>& tensors) {
             counts.push_back(1);
         } else {
             at->bytes += tensor.bytes;
-            ++counts[static_cast<std::size_t>(at - rows.begin())];
+            ++counts[at - rows.begin()];
         }
     }
     for (std::size_t i = 0; i < rows.size(); ++i)

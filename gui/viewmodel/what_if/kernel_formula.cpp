@@ -209,7 +209,7 @@ std::vector<Detail> flow_formula(const sim::CostModel& costs, const Placement& p
     if (!flow) return {};
     double slowest = 0;
     for (const sim::Link link : flow->links) {
-        const double bandwidth = costs.links()[static_cast<std::size_t>(link)].value;
+        const double bandwidth = costs.links()[link].value;
         slowest = slowest > 0 ? std::min(slowest, bandwidth) : bandwidth;
     }
     if (slowest <= 0)

@@ -37,7 +37,7 @@ std::vector<std::size_t> pinned_first(const std::vector<ZooRow>& rows,
     };
     for (const std::string& name : pinned)
         if (const auto at = std::ranges::find(rows, name, &ZooRow::schedule); at != rows.end())
-            order.push_back(static_cast<std::size_t>(at - rows.begin()));
+            order.push_back(at - rows.begin());
     for (std::size_t i = 0; i < rows.size(); ++i)
         if (!is_pinned(rows[i])) order.push_back(i);
     return order;

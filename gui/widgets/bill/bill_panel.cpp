@@ -184,7 +184,7 @@ void BillPanel::turn(QTreeWidgetItem* row) {
 void BillPanel::look_at(const QTreeWidgetItem* row) {
     const int at = row == nullptr ? -1 : indexOfTopLevelItem(const_cast<QTreeWidgetItem*>(row));
     const bool is_part = at >= 0 && at < static_cast<int>(rows_.size());
-    Q_EMIT looked_at(is_part ? &rows_[static_cast<std::size_t>(at)] : nullptr);
+    Q_EMIT looked_at(is_part ? &rows_[at] : nullptr);
 }
 
 /// The part with the keyboard focus stays highlighted.

@@ -30,7 +30,7 @@ void TimelineView::step_hit(int by) {
     const auto count = std::ssize(scene_.hits);
     const auto at = std::ranges::find(scene_.hits, state_.selection) - scene_.hits.begin();
     const auto next = at == count ? 0 : (at + by + count) % count;
-    select(scene_.hits[static_cast<std::size_t>(next)]);
+    select(scene_.hits[next]);
     show_selected();
 }
 

@@ -253,8 +253,7 @@ Value Compressed::grouped(Value context) const {
     PlannedParts parts{PlannedKind::Copy, {context}, {y}};
     const int weight =
         builder.whole_parameter(place.name + ".weight", {keys.groups * keys.out_rank, columns});
-    builder.graph.parameters[static_cast<std::size_t>(weight)].of_own_heads =
-        builder.size.tensor > 1;
+    builder.graph.parameters[weight].of_own_heads = builder.size.tensor > 1;
     parts.parameters = {weight};
     parts.saved = {context.tensor};
     const auto product = [&](const char* name, std::int64_t m, std::int64_t n, std::int64_t k) {

@@ -127,7 +127,7 @@ struct HeadNorms {
     }
     int gain_of_heads(const char* name) const {
         const int index = builder.norm_weight(gain(name), builder.attention().head_dim);
-        builder.graph.parameters[static_cast<std::size_t>(index)].of_own_heads =
+        builder.graph.parameters[index].of_own_heads =
             builder.size.heads != builder.attention().heads;
         return index;
     }

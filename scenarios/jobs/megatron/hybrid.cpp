@@ -22,7 +22,7 @@ std::int64_t rounded(double value) {
 /// The pattern of the former ratios: attention is spread evenly between Mamba layers, and MLPs
 /// evenly over those that are left.
 std::string letters_of_ratios(std::int64_t layers, double attention, double mlp) {
-    std::string letters(static_cast<std::size_t>(layers), 'M');
+    std::string letters(layers, 'M');
     const std::int64_t scores = rounded(static_cast<double>(layers) * attention);
     const auto place = [&](char letter, double apart) {
         double left = apart;

@@ -184,7 +184,7 @@ std::optional<std::vector<bool>> chosen_layers(Reading& job, const Setting& sett
 void read_megatron_layers(Reading& job) {
     if (is_hybrid(job)) return read_hybrid_layers(job);
     const std::int64_t layers = job.in.whole("num_layers", 1, 10'000).value_or(0);
-    LayerChanges changes(static_cast<std::size_t>(layers));
+    LayerChanges changes(layers);
     add_experts(job, changes);
     add_delta_nets(job, changes);
     add_windows(job, changes);

@@ -67,8 +67,7 @@ void read_config(const JobText& text, Reading& job) {
     const Setting setting = *named;
     const std::string name = setting.value->scalar;
     if (const auto written = job.written_files.find(name); written != job.written_files.end()) {
-        const std::string lines(static_cast<std::size_t>(std::max(written->second.line - 1, 0)),
-                                '\n');
+        const std::string lines(std::max(written->second.line - 1, 0), '\n');
         return add_config({lines + written->second.text, text.file, text.folder}, setting, job);
     }
     std::error_code error;
@@ -133,9 +132,9 @@ std::string partition_by_types(std::string pattern, const std::vector<std::strin
     };
     std::vector<std::int64_t> weights;
     for (const std::string& name : before) weights.push_back(counts(name));
-    weights.insert(weights.end(), static_cast<std::size_t>(layers), counts(layer));
+    weights.insert(weights.end(), layers, counts(layer));
     for (const std::string& name : after) weights.push_back(counts(name));
-    const auto parts = balanced_parts(weights, static_cast<std::size_t>(stages));
+    const auto parts = balanced_parts(weights, stages);
     const std::size_t ahead = before.size();
     std::vector<std::int64_t> of_stage;
     for (std::size_t stage = 0; stage + 1 < parts.size(); ++stage) {

@@ -58,7 +58,7 @@ void read_accounts(Reading& job, const MegatronCut& cut, bool embedding, bool lo
         return job.refuse(from, fmt::format("{} layers with the embedding or the loss are {} "
                                             "units, which cannot be divided among {} stages",
                                             cut.layers, units, stages));
-    std::vector<std::int64_t> layers(static_cast<std::size_t>(stages), units / stages);
+    std::vector<std::int64_t> layers(stages, units / stages);
     if (embedding) --layers.front();
     if (loss) --layers.back();
     job.set("parallel.partition", fmt::format("[{}]", fmt::join(layers, ", ")), &from);

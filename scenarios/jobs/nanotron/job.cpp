@@ -78,7 +78,7 @@ std::vector<std::int64_t> nanotron_stages(const NanotronNetwork& n, std::int64_t
                          static_cast<double>(4 * n.hidden + n.products_of_mlp * n.ffn);
     const double head = static_cast<double>(n.vocab) * static_cast<double>(n.hidden);
     const double all = layer * static_cast<double>(*n.layers) + head;
-    std::vector<std::int64_t> stages(static_cast<std::size_t>(ranks), 0);
+    std::vector<std::int64_t> stages(ranks, 0);
     std::int64_t rank = 0;
     for (std::int64_t i = 0; i < *n.layers; ++i) {
         ++stages[rank];

@@ -192,7 +192,7 @@ private:
         const std::vector<std::int64_t> global = numbers("global_attn_layers");
         const std::vector<std::int64_t> sparse = numbers("moe_config.layers");
         const bool all_sparse = sparse.empty() || sparse.front() == -1;
-        LayerChanges changes(static_cast<std::size_t>(*network_.layers));
+        LayerChanges changes(*network_.layers);
         for (std::int64_t i = 0; i < *network_.layers; ++i) {
             const bool unrotated = bare && (i + 1) % *bare == 0;
             const bool whole_text = unrotated || std::ranges::find(global, i) != global.end();

@@ -95,11 +95,9 @@ std::vector<ShellText> ShellReader::changed(const std::vector<ShellText>& values
             const std::size_t skip = bounded(made.size() + 1);
             made.erase(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                         skip > 0 ? skip - 1 : 0, made.size())));
-            if (made.size() > static_cast<std::size_t>(*length))
-                made.resize(static_cast<std::size_t>(*length));
+            if (made.size() > static_cast<std::size_t>(*length)) made.resize(*length);
         } else {
-            for (ShellText& value : made)
-                value = value.part(bounded(value.text.size()), static_cast<std::size_t>(*length));
+            for (ShellText& value : made) value = value.part(bounded(value.text.size()), *length);
         }
     } else {
         known = false;

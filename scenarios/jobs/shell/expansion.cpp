@@ -55,7 +55,7 @@ void ShellReader::dollar(Word& word, ShellText& field, bool& has, Expands how) {
         braces(word, field, has, how);
     } else if (std::isdigit(static_cast<unsigned char>(c)) != 0) {
         ++at_;
-        substitute(word, field, has, {argument(static_cast<std::size_t>(c - '0'), offset)}, how);
+        substitute(word, field, has, {argument(c - '0', offset)}, how);
     } else if ((c == '@' || c == '*' || c == '#') && has_arguments_) {
         ++at_;
         script_.reads_arguments = true;

@@ -16,7 +16,7 @@ constexpr std::size_t index_of(int rank, const Step& step) {
 
 OrderPlayer::OrderPlayer(const OrderProblem& problem)
     : problem_(&problem),
-      passes_per_rank_(static_cast<std::size_t>(problem.passes() / problem.shape.ranks)),
+      passes_per_rank_(problem.passes() / problem.shape.ranks),
       lengths_(static_cast<std::size_t>(problem.shape.ranks) * 8) {
     for (int rank = 0; rank < problem.shape.ranks; ++rank) {
         work_.push_back(problem.work_of(rank));

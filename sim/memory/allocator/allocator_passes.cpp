@@ -142,9 +142,9 @@ void AllocatorPlayer::at_once(const Compute& first, const Compute& second) {
         for (std::size_t i = 0; i < steps.steps.size(); ++i) {
             const Step& step = steps.steps[i];
             if (step.kind == Step::Kind::Free)
-                level += Bytes{-bytes_of(key, graph, static_cast<std::size_t>(step.index)).count};
+                level += Bytes{-bytes_of(key, graph, step.index).count};
             else if (step.kind == Step::Kind::Allocate && handles[step.index] == MemoryLog::kNone)
-                level += bytes_of(key, graph, static_cast<std::size_t>(step.index));
+                level += bytes_of(key, graph, step.index);
             if (step.kind == Step::Kind::Free) continue;
             if (level + total(side.held.at(i)) <= most) continue;
             most = level + total(side.held.at(i));

@@ -15,8 +15,8 @@ public:
         : placement_(program.placement),
           a_(a),
           b_(b),
-          list_a_(program.ranks[static_cast<std::size_t>(a.rank.index)]),
-          list_b_(program.ranks[static_cast<std::size_t>(b.rank.index)]) {}
+          list_a_(program.ranks[a.rank.index]),
+          list_b_(program.ranks[b.rank.index]) {}
 
     bool same(std::uint32_t index) const {
         const MemoryEvent& x = a_.events[index];
@@ -65,9 +65,9 @@ bool begin_alike(const RankStages& stages, const Placement& placement, Rank a, R
 }
 
 bool runs_again(const Program& program, Rank rank) {
-    return std::ranges::any_of(
-        program.ranks[static_cast<std::size_t>(rank.index)],
-        [](const Action& action) { return std::holds_alternative<Recompute>(action); });
+    return std::ranges::any_of(program.ranks[rank.index], [](const Action& action) {
+        return std::holds_alternative<Recompute>(action);
+    });
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ bool runs_again(const Program& program, Rank rank) {
 Stage counterpart(const Placement& placement, Stage stage, Rank from, Rank to) {
     const std::span<const Stage> of = placement.stages_of(from);
     const auto at = std::ranges::find(of, stage) - of.begin();
-    return placement.stages_of(to)[static_cast<std::size_t>(at)];
+    return placement.stages_of(to)[at];
 }
 
 std::size_t shared_requests(const RankStages& stages, const Program& program,

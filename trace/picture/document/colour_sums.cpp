@@ -94,7 +94,7 @@ ColourArea ColourSums::at_bar(std::size_t next, Instant at) const {
 ColourArea ColourSums::over(TimeRange window) const {
     const auto until = [&](Instant at) {
         const auto next = std::ranges::upper_bound(bars_, at, {}, &Bar::end);
-        return at_bar(static_cast<std::size_t>(next - bars_.begin()), at);
+        return at_bar(next - bars_.begin(), at);
     };
     return until(window.end) - until(window.begin);
 }

@@ -98,8 +98,7 @@ void add_between_by_kind(DurationByKind& sums, const RankStatistics& rank) {
     // If consecutive steps overlap, less is exposed than in the single step of the trace.
     const double kept = all > 0 ? seconds(rank.exposed_between) / all : 0;
     for (std::size_t b = 0; b < kBetween; ++b)
-        sums[static_cast<std::size_t>(kKinds[b])] +=
-            from_seconds(kept * seconds(rank.exposed_between_by[b]));
+        sums[kKinds[b]] += from_seconds(kept * seconds(rank.exposed_between_by[b]));
 }
 
 }  // namespace debubble::picture

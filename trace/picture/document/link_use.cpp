@@ -73,7 +73,7 @@ double mean_link_use(const TimelineDocument& document, const Device& device, std
 
 std::string link_words(const TimelineDocument& document, const Device& device, std::size_t of) {
     const LinkClass& links = document.link_table->classes[of];
-    const double limit = links.limits[static_cast<std::size_t>(device.rank.index)].value / 1e9;
+    const double limit = links.limits[device.rank.index].value / 1e9;
     const double mean = mean_link_use(document, device, of);
     return links.known_limits ? fmt::format("{:.1f} % of {:.3g} GB/s", 100 * mean, limit)
                               : fmt::format("{:.3g} GB/s, at most {:.3g}", mean * limit, limit);

@@ -50,8 +50,7 @@ std::shared_ptr<const LinkTable> sent_by(const Trace& trace) {
     LinkTable table;
     int ranks = 0;
     for (const Span& span : trace.spans) ranks = std::max(ranks, span.rank.index + 1);
-    table.classes.push_back(
-        {"sent", std::vector(static_cast<std::size_t>(ranks), BytesPerSecond{limit}), false});
+    table.classes.push_back({"sent", std::vector(ranks, BytesPerSecond{limit}), false});
     table.uses.emplace_back();  // stretches of spans that send nothing
     table.use_of_span.assign(trace.spans.size(), 0);
     for (std::size_t i = 0; i < trace.spans.size(); ++i) {

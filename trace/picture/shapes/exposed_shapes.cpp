@@ -17,7 +17,7 @@ void RowShapes::exposed_columns(const Lane& lane) {
     if (!shows_exposed(lane)) return;
     const TimeAxis axis = lane.axis.scaled(view_.means.columns);
     std::vector<float> shares;
-    shares.reserve(static_cast<std::size_t>(std::lround(axis.width())));
+    shares.reserve(std::lround(axis.width()));
     constexpr auto kExposed = static_cast<std::size_t>(WorkKind::Exposed);
     WorkSums::Walk walk(lane.device.sums);
     std::int64_t before = walk.until(axis.shown().begin)[kExposed];

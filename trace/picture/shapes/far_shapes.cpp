@@ -67,8 +67,7 @@ void RowShapes::work_stacked(const Lane& lane) {
     std::vector<StackedKind> kinds;
     for (std::size_t kind = 0; kind < kWorkKinds; ++kind)
         if (lane.device.sums.all(static_cast<WorkKind>(kind)) > 0)
-            kinds.emplace_back(kind).tops.reserve(
-                static_cast<std::size_t>(std::lround(axis.width())));
+            kinds.emplace_back(kind).tops.reserve(std::lround(axis.width()));
     WorkSums::Walk left(lane.device.sums);
     WorkSums::Walk right(lane.device.sums);
     auto stretch = stretches.begin();

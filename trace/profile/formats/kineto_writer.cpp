@@ -80,7 +80,7 @@ public:
         : trace_(trace), rank_(rank), out_(out) {
         const int steps = std::max(1, steps_in(trace));
         const std::vector<int> step = step_of_spans(trace, steps);
-        by_step_.resize(static_cast<std::size_t>(steps));
+        by_step_.resize(steps);
         for (std::size_t i = 0; i < trace.spans.size(); ++i)
             if (trace.spans[i].rank == rank.rank && trace.spans[i].replica == rank.replica)
                 by_step_[step[i]].push_back(i);

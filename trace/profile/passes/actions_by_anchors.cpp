@@ -110,8 +110,7 @@ private:
 
     /// The weight gradients of every split backward come later.
     void split(const StepItems& items, std::vector<FoundPass>& passes) {
-        const SplitBackwards found =
-            split_backwards(items, static_cast<std::size_t>(out_.layers), passes);
+        const SplitBackwards found = split_backwards(items, out_.layers, passes);
         out_.anchors += std::max(found.inputs, found.weights);
         out_.fitting += std::min(found.inputs, found.weights);
         if (found.inputs != found.weights)

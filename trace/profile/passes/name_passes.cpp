@@ -131,7 +131,7 @@ private:
 Schedule as_found(const std::vector<RankActions*>& found, const std::vector<int>& ranks,
                   int pipeline) {
     Schedule out{"found", {pipeline, 1, 1, 1}, loop_placement(pipeline, 1), {}};
-    out.ranks.resize(static_cast<std::size_t>(pipeline));
+    out.ranks.resize(pipeline);
     for (std::size_t i = 0; i < found.size(); ++i) {
         ActionList& list = out.ranks[ranks[i]];
         if (!list.empty()) continue;  // of another replica

@@ -283,7 +283,7 @@ private:
 
     /// The first step of the first replica as a program.
     void program() {
-        std::vector<std::vector<TimedAction>> rows(static_cast<std::size_t>(pipeline_));
+        std::vector<std::vector<TimedAction>> rows(pipeline_);
         int first = INT32_MAX;
         for (std::size_t r = 0; r < found_.size(); ++r)
             for (const TimedAction& timed : found_[r].actions) first = std::min(first, timed.step);

@@ -71,7 +71,7 @@ void fill(const PieceSource& source, ExportedTensor& tensor, std::vector<std::by
     for (WantedPiece& piece : tensor.pieces) piece.data = bytes.data();
     if (tensor.minus == 0) return load(source, tensor.pieces);
     const Dimensions& shape = tensor.tensor.shape;
-    std::vector<double> exact(static_cast<std::size_t>(elements_of(shape)));
+    std::vector<double> exact(elements_of(shape));
     std::vector<WantedPiece> pieces = tensor.pieces;
     for (WantedPiece& piece : pieces) {
         piece.type = DataType::Fp64;

@@ -50,7 +50,7 @@ struct StartedRank {
 
 class LocalJob {
 public:
-    explicit LocalJob(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {
+    explicit LocalJob(int ranks) : ranks_(ranks) {
         const sigset_t heard = heard_signals();
         sigprocmask(SIG_BLOCK, &heard, &before_);
     }

@@ -123,7 +123,7 @@ void check_folder_is_shared(Communicator& world, const fs::path& folder,
         throw Aborted(sentence);
     }
     auto mine = static_cast<std::int32_t>(answer_of(world.rank(), probe_path(folder, name)));
-    std::vector<std::int32_t> answers(static_cast<std::size_t>(world.size()));
+    std::vector<std::int32_t> answers(world.size());
     world
         .all_gather({std::as_bytes(std::span(&mine, 1)), DataType::Int32},
                     {std::as_writable_bytes(std::span(answers)), DataType::Int32}, kFolderLabel)
