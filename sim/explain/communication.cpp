@@ -1,10 +1,13 @@
 #include "sim/explain/communication.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <map>
 #include <numeric>
 #include <set>
+#include <vector>
 
 #include "base/overloaded.h"
 
@@ -101,19 +104,45 @@ private:
                costs_.unshard_hidden(c.stage, rank_).any();
     }
 
-    void add(Span& span, TimeByKind priced, const Hides& hides, bool gathers) {
+    /// A pass's priced communication, split by what of it nothing hides in a span.
+    struct Split {
+        TimeByKind priced;
+        Duration unhidden;
+        Hides hides;
+        bool gathers = false;
+        TimeByKind time;
+        std::uint32_t parts = 0;  ///< number of the exposed parts
+
+        bool is_of(const TimeByKind& other, Duration exposed, const Hides& pair, bool first) const {
+            return unhidden == exposed && gathers == first && hides == pair && priced == other;
+        }
+    };
+
+    void add(Span& span, const TimeByKind& priced, const Hides& hides, bool gathers) {
         const Duration unhidden = std::clamp(span.exposed, Duration{}, span.length());
-        const double exposed = seconds(unhidden);
+        const Split& split = split_of(priced, unhidden, hides, gathers);
+        sim::add(sum_, split.time);
+        span.exposed_parts = split.parts;
+    }
+    /// Most passes of a step are split like one of the last few.
+    const Split& split_of(const TimeByKind& priced, Duration unhidden, const Hides& hides,
+                          bool gathers) {
+        constexpr std::size_t kKept = 8;
+        for (const Split& split : splits_)
+            if (split.is_of(priced, unhidden, hides, gathers)) return split;
+        if (splits_.size() < kKept) splits_.emplace_back();
+        Split& split = splits_[next_split_++ % kKept];
+        split = {priced, unhidden, hides, gathers, priced, 0};
         const double more =
-            exposed - sum_of(priced, [](const KindTime& one) { return one.exposed; });
+            seconds(unhidden) - sum_of(priced, [](const KindTime& one) { return one.exposed; });
         if (more < 0)
-            hide(priced, -more, hides);
+            hide(split.time, -more, hides);
         else if (gathers)
-            of_kind(priced, CommunicationKind::Data).exposed += more;
+            of_kind(split.time, CommunicationKind::Data).exposed += more;
         else
-            expose(priced, more, CommunicationKind::Data);
-        sim::add(sum_, priced);
-        span.exposed_parts = parts_.number(whole_parts(priced, unhidden));
+            expose(split.time, more, CommunicationKind::Data);
+        split.parts = parts_.number(whole_parts(split.time, unhidden));
+        return split;
     }
     void add(Span& span, const Overlap& pair) {
         TimeByKind both = costs_.communication(pair.first);
@@ -167,6 +196,8 @@ private:
     const CostModel& costs_;
     ExposedParts& parts_;
     TimeByKind sum_{};
+    std::vector<Split> splits_;
+    std::size_t next_split_ = 0;
     ArrayBy<Between, double, kBetween> alone_{};  ///< seconds between computes, by purpose
     std::set<Stage> begun_;                       ///< stages with a forward
     std::map<Stage, double> gathers_;             ///< seconds alone
