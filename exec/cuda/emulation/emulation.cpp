@@ -325,8 +325,8 @@ void multiply(bool bf16, float* d, const unsigned* a, const unsigned* b) {
     const auto of = [&](int lane) {
         return reinterpret_cast<const Fragments*>(all[lane]);  // NOLINT(performance-no-int-to-ptr)
     };
-    // The rows of A and the columns of B that this lane's results are made of; `pair` is the index of
-    // the lane, in its row or column, that has these two of them.
+    // The rows of A and the columns of B that this lane's results are made of; `pair` is the index
+    // of the lane, in its row or column, that has these two of them.
     constexpr int kDepth = 16;
     const int lane = thread % kWarp;
     float rows[2][kDepth], columns[2][kDepth];
