@@ -11,7 +11,6 @@
 #include "base/parallel.h"
 #include "sim/memory/alike_ranks.h"
 #include "sim/memory/allocator/allocator_player.h"
-#include "sim/memory/allocator/shared_requests.h"
 #include "sim/memory/memory_events.h"
 #include "sim/memory/memory_log.h"
 #include "sim/memory/rank_stages.h"

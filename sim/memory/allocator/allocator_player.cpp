@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "base/overloaded.h"
-#include "sim/memory/allocator/shared_requests.h"
+#include "sim/memory/alike_ranks.h"
 
 namespace debubble::sim {
 namespace {

@@ -28,7 +28,7 @@ public:
     AllocatorPlayer(const RankStages& stages, const ActionList& list, Rank rank, MemoryLog& log,
                     const BytesOfTensors& bytes);
     /// Goes on where another rank's player is, for a rank that has asked for the same up to there
-    /// (shared_requests.h). `log` is a copy of the other one's.
+    /// (alike_ranks.h). `log` is a copy of the other one's.
     AllocatorPlayer(const AllocatorPlayer& other, const Placement& placement,
                     const ActionList& list, Rank rank, MemoryLog& log);
 

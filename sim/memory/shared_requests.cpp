@@ -1,4 +1,4 @@
-#include "sim/memory/allocator/shared_requests.h"
+#include "sim/memory/alike_ranks.h"
 
 #include <algorithm>
 #include <variant>
