@@ -315,31 +315,37 @@ void widen(bool bf16, unsigned pair, float (&to)[2]) {
     }
 }
 
+/// Adds to a lane's results the products of its two rows of A and its two columns of B, of which
+/// each lane has some. Not instrumented, which would make it five times as long: all indices but
+/// the lane's are constants.
+[[gnu::no_sanitize("address", "undefined")]] void add_products(float* d,
+                                                               const std::uint64_t* fragments,
+                                                               int lane) {
+    constexpr int kDepth = 16;
+    float rows[2][kDepth], columns[2][kDepth];
+    for (int k = 0; k < kDepth; ++k) {
+        // Index of the lane, in its row or column, that has the pair.
+        const int pair = k % 8 / 2;
+        for (int half = 0; half < 2; ++half) {
+            const std::uint64_t of_row = fragments[lane / 4 * 4 + pair];
+            const std::uint64_t of_column = fragments[(lane % 4 * 2 + half) * 4 + pair];
+            // NOLINTBEGIN(performance-no-int-to-ptr)
+            rows[half][k] = reinterpret_cast<const Fragments*>(of_row)->a[half + k / 8 * 2][k % 2];
+            columns[half][k] = reinterpret_cast<const Fragments*>(of_column)->b[k / 8][k % 2];
+            // NOLINTEND(performance-no-int-to-ptr)
+        }
+    }
+    for (int i = 0; i < 4; ++i)
+        for (int k = 0; k < kDepth; ++k) d[i] += rows[i / 2][k] * columns[i % 2][k];
+}
+
 }  // namespace
 
 void multiply(bool bf16, float* d, const unsigned* a, const unsigned* b) {
     Fragments mine;
     for (int i = 0; i < 4; ++i) widen(bf16, a[i], mine.a[i]);
     for (int i = 0; i < 2; ++i) widen(bf16, b[i], mine.b[i]);
-    const std::uint64_t* const all = of_warp(reinterpret_cast<std::uintptr_t>(&mine));
-    const auto of = [&](int lane) {
-        return reinterpret_cast<const Fragments*>(all[lane]);  // NOLINT(performance-no-int-to-ptr)
-    };
-    // The rows of A and the columns of B that this lane's results are made of; `pair` is the index
-    // of the lane, in its row or column, that has these two of them.
-    constexpr int kDepth = 16;
-    const int lane = thread % kWarp;
-    float rows[2][kDepth], columns[2][kDepth];
-    for (int k = 0; k < kDepth; ++k) {
-        const int pair = k % 8 / 2;
-        const Fragments& of_row = *of(lane / 4 * 4 + pair);
-        for (int half = 0; half < 2; ++half) {
-            rows[half][k] = of_row.a[half + k / 8 * 2][k % 2];
-            columns[half][k] = of((lane % 4 * 2 + half) * 4 + pair)->b[k / 8][k % 2];
-        }
-    }
-    for (int i = 0; i < 4; ++i)
-        for (int k = 0; k < kDepth; ++k) d[i] += rows[i / 2][k] * columns[i % 2][k];
+    add_products(d, of_warp(reinterpret_cast<std::uintptr_t>(&mine)), thread % kWarp);
     the_block.meet(0);  // no fragments go away before all lanes have read them
 }
 
