@@ -148,8 +148,9 @@ void CachingAllocator::put_in_pool(int index) {
 }
 
 void CachingAllocator::take_from_pool(int index) {
-    const FreeBlocks::Place place = blocks_[index].place;
-    if (const FreeBlocks::Block* moved = pool_of(blocks_[index]).remove(place))
+    const Block& block = blocks_[index];
+    const FreeBlocks::Place place = block.place;
+    if (const auto* moved = pool_of(block).remove({block.size, index, block.address}, place))
         blocks_[moved->id].place = place;
 }
 

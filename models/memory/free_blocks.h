@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <vector>
 
 namespace debubble::models {
@@ -13,8 +14,8 @@ namespace debubble::models {
 /// The free blocks of an allocator's pool, in bins of an eighth of a power of two (Masmano et al.
 /// 2004, "TLSF: a new dynamic memory allocator for real-time systems"). Unlike there the best fit
 /// is exact, as all blocks of a bin are looked at: a pool has some tens of blocks, and to read the
-/// few of one bin takes less time than to keep them in order. To insert and to remove takes
-/// constant time. Defined here, since an allocator does little else.
+/// few of one bin takes less time than to keep them in order. What a full bin has no room for is in
+/// a tree. Defined here, since an allocator does little else.
 class FreeBlocks {
 public:
     /// In this order a processor does not read two members at once which have just been written one
@@ -23,6 +24,10 @@ public:
         std::int64_t size = 0;     ///< a multiple of 512 bytes, greater than 0
         std::int64_t id = 0;       ///< by which the owner knows it
         std::int64_t address = 0;  ///< decides between blocks of one size
+
+        friend bool operator<(const Block& a, const Block& b) {
+            return a.size != b.size ? a.size < b.size : a.address < b.address;
+        }
     };
     /// Where a block is, until the owner is told that it moves.
     struct Place {
@@ -34,14 +39,22 @@ public:
         assert(block.size >= kGranule && "a free block has at least 512 bytes");
         const std::uint32_t bin = bin_of(block.size);
         if (bin >= bins_.size()) bins_.resize(bin + 1);
-        occupied_[bin / kBinsPerWord] |= std::uint64_t{1} << bin % kBinsPerWord;
         std::vector<Block>& blocks = bins_[bin];
+        if (blocks.size() == kMostInBin) {
+            tree_.insert(block);
+            return {bin, kInTree};
+        }
+        occupied_[bin / kBinsPerWord] |= std::uint64_t{1} << bin % kBinsPerWord;
         blocks.push_back(block);
         return {bin, static_cast<std::uint32_t>(blocks.size() - 1)};
     }
 
     /// The block that lies in that place from now on, or null.
-    const Block* remove(Place place) {
+    const Block* remove(const Block& block, Place place) {
+        if (place.index == kInTree) {
+            tree_.erase(block);
+            return nullptr;
+        }
         std::vector<Block>& blocks = bins_[place.bin];
         if (place.index + 1 < blocks.size()) {
             blocks[place.index] = blocks.back();
@@ -61,14 +74,21 @@ public:
     }
     /// The same of those that `admits` is true for.
     const Block* best_fit(std::int64_t size, const auto& admits) const {
-        for (std::size_t bin = first_occupied(bin_of(size)); bin < bins_.size();
+        const Block* best = nullptr;
+        for (std::size_t bin = first_occupied(bin_of(size)); best == nullptr && bin < bins_.size();
              bin = first_occupied(bin + 1))
-            if (const Block* best = best_of(bins_[bin], size, admits)) return best;
-        return nullptr;
+            best = best_of(bins_[bin], size, admits);
+        if (tree_.empty()) return best;
+        auto other = tree_.lower_bound({size, 0, 0});
+        while (other != tree_.end() && !admits(*other)) ++other;
+        const bool better = other != tree_.end() && (best == nullptr || *other < *best);
+        return better ? &*other : best;
     }
 
 private:
     static constexpr std::int64_t kGranule = 512;
+    static constexpr std::size_t kMostInBin = 32;
+    static constexpr std::uint32_t kInTree = std::numeric_limits<std::uint32_t>::max();
     static constexpr std::size_t kBinsPerWord = 64;
     static constexpr std::size_t kWords = 8;
 
@@ -114,6 +134,7 @@ private:
 
     std::vector<std::vector<Block>> bins_;          ///< up to the last one that was ever used
     std::array<std::uint64_t, kWords> occupied_{};  ///< a bit for each bin
+    std::set<Block> tree_;
 };
 
 }  // namespace debubble::models

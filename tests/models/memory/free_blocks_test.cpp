@@ -23,7 +23,7 @@ public:
     void remove(const FreeBlocks::Block& block) {
         tree_.erase({block.size, block.address, static_cast<int>(block.id)});
         const FreeBlocks::Place place = places_[block.id];
-        if (const FreeBlocks::Block* moved = bins_.remove(place)) places_[moved->id] = place;
+        if (const FreeBlocks::Block* moved = bins_.remove(block, place)) places_[moved->id] = place;
     }
     std::optional<int> of_tree(std::int64_t size, std::optional<int> except) const {
         for (auto at = tree_.lower_bound({size, 0, 0}); at != tree_.end(); ++at)
@@ -86,7 +86,7 @@ TEST(FreeBlocks, HasNothingAtFirstAndAfterAll) {
     EXPECT_EQ(blocks.best_fit(512)->id, 7);
     EXPECT_EQ(blocks.best_fit(1536), nullptr);
     EXPECT_EQ(blocks.best_fit(512, [](const auto&) { return false; }), nullptr);
-    EXPECT_EQ(blocks.remove(place), nullptr);
+    EXPECT_EQ(blocks.remove({1024, 7, 0}, place), nullptr);
     EXPECT_EQ(blocks.best_fit(512), nullptr);
 }
 
