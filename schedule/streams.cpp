@@ -1,7 +1,6 @@
 #include "schedule/standstill.h"
 
 #include <algorithm>
-#include <map>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
+#include "base/packed_rows.h"
 #include "schedule/dependencies.h"
 
 namespace debubble {
@@ -27,28 +27,39 @@ struct Spot {
     std::size_t position = 0;
 };
 
-/// Messages from one rank to another, in the orders in which either lists them.
+/// Messages from one rank to another, in the orders in which either lists them; where kinds have
+/// communicators of their own, those of one kind.
 struct Directed {
+    int from = 0;
+    int to = 0;
+    Message::Kind kind{};
     std::vector<Spot> sends;
     std::vector<Spot> receives;
-};
-/// By sender and receiver; and by kind, where kinds have communicators of their own.
-using ByRanks = std::map<std::tuple<int, int, int>, Directed>;
 
-ByRanks directed_messages(const Program& program, bool by_kind) {
-    ByRanks all;
-    const auto kind = [&](const Message& message) {
-        return by_kind ? static_cast<int>(message.kind) : 0;
+    std::size_t pairs() const { return std::min(sends.size(), receives.size()); }
+};
+
+/// In the order of their senders, receivers and kinds.
+std::vector<Directed> directed_messages(const Program& program, bool by_kind) {
+    std::vector<Directed> all;
+    std::vector<std::vector<std::size_t>> of_sender(program.ranks.size());
+    const auto from_to = [&](int from, int to, const Message& message) -> Directed& {
+        const Message::Kind kind = by_kind ? message.kind : Message::Kind{};
+        for (const std::size_t known : of_sender[from])
+            if (all[known].to == to && all[known].kind == kind) return all[known];
+        of_sender[from].push_back(all.size());
+        return all.emplace_back(Directed{from, to, kind, {}, {}});
     };
     for (int rank = 0; rank < static_cast<int>(program.ranks.size()); ++rank) {
         const ActionList& list = program.ranks[rank];
         for (std::size_t i = 0; i < list.size(); ++i) {
             if (const auto* send = std::get_if<Send>(&list[i]))
-                all[{rank, send->to.index, kind(send->message)}].sends.push_back({rank, i});
+                from_to(rank, send->to.index, send->message).sends.push_back({rank, i});
             if (const auto* recv = std::get_if<Recv>(&list[i]))
-                all[{recv->from.index, rank, kind(recv->message)}].receives.push_back({rank, i});
+                from_to(recv->from.index, rank, recv->message).receives.push_back({rank, i});
         }
     }
+    std::ranges::sort(all, {}, [](const Directed& d) { return std::tuple(d.from, d.to, d.kind); });
     return all;
 }
 
@@ -56,7 +67,7 @@ ByRanks directed_messages(const Program& program, bool by_kind) {
 class MessageGraph {
 public:
     MessageGraph(const Program& program, Transport transport)
-        : program_(program), transport_(transport), index_(program) {
+        : program_(program), transport_(transport), index_(program), brought_(index_.size()) {
         for (const ActionList& list : program.ranks) {
             first_.push_back(static_cast<std::int32_t>(spots_.size()));
             for (std::size_t i = 0; i < list.size(); ++i)
@@ -64,14 +75,14 @@ public:
         }
         message_of_.assign(spots_.size(), kNoNode);
         nodes_ = static_cast<std::int32_t>(spots_.size());
-        for (const auto& [ranks, messages] : directed_messages(program, false)) {
-            const std::size_t both = std::min(messages.sends.size(), messages.receives.size());
-            for (std::size_t k = 0; k < both; ++k) join(messages.sends[k], messages.receives[k]);
-        }
-        waits_.resize(nodes_);
+        for (const Directed& messages : directed_messages(program, false))
+            for (std::size_t k = 0; k < messages.pairs(); ++k)
+                join(messages.sends[k], messages.receives[k]);
+        waits_.reserve(4 * spots_.size());
         for (Node end; is_action(end); ++end.index)
             if (message_of_[end] != kNoNode) wait(message_of_[end], end);
         for (int rank = 0; rank < static_cast<int>(program.ranks.size()); ++rank) add_rank(rank);
+        waits_.pack(nodes_);
     }
 
     std::int32_t nodes() const { return nodes_; }
@@ -83,7 +94,7 @@ public:
         const Spot at = spot(node);
         return program_.ranks[at.rank][at.position];
     }
-    std::span<const Node> waits_for(Node node) const { return waits_[node]; }
+    std::span<const Node> waits_for(Node node) const { return waits_.of(node); }
     /// The end of a message that is on this rank.
     Node end_on(Node message, int rank) const {
         const auto [send, recv] = ends_[position_of(message) - spots_.size()];
@@ -94,22 +105,29 @@ public:
     /// and those that wait for one, are left out.
     std::vector<Node> in_order() const {
         IndexedBy<Node, std::int32_t> open(nodes_);
-        IndexedBy<Node, std::vector<Node>> after(nodes_);
-        for (Node node; node.index < nodes_; ++node.index) {
-            open[node] = static_cast<std::int32_t>(waits_for(node).size());
-            for (const Node before : waits_for(node)) after[before].push_back(node);
-        }
+        PackedRows<Node, Node> after;
+        after.reserve(4 * spots_.size());
         std::vector<Node> order;
         order.reserve(nodes_);
-        for (Node node; node.index < nodes_; ++node.index)
+        for (Node node; node.index < nodes_; ++node.index) {
+            for (const Node before : waits_for(node)) after.add(before, node);
+            open[node] = static_cast<std::int32_t>(waits_for(node).size());
             if (open[node] == 0) order.push_back(node);
+        }
+        after.pack(nodes_);
         for (std::size_t i = 0; i < order.size(); ++i)
-            for (const Node next : after[order[i]])
+            for (const Node next : after.of(order[i]))
                 if (--open[next] == 0) order.push_back(next);
         return order;
     }
 
 private:
+    /// A message that a rank has received.
+    struct Brought {
+        int rank = -1;
+        Node message = kNoNode;
+    };
+
     Node node_of(Spot at) const {
         return {first_[at.rank] + static_cast<std::int32_t>(at.position)};
     }
@@ -120,27 +138,26 @@ private:
         message_of_[node_of(recv)] = message;
     }
     void wait(Node node, Node for_node) {
-        if (for_node != kNoNode) waits_[node].push_back(for_node);
+        if (for_node != kNoNode) waits_.add(node, for_node);
     }
 
     void add_rank(int rank) {
         const ActionList& list = program_.ranks[rank];
-        std::map<int, Node> on_stream;    // the last message, by peer
-        std::vector<Node> batch;          // messages since the last compute
-        std::map<Message, Node> brought;  // by their name in the lists
-        Node last = kNoNode;              // last action that is not a message
+        std::vector<std::pair<int, Node>> on_stream;  // the last message, by peer
+        std::vector<Node> batch;                      // messages since the last compute
+        Node last = kNoNode;                          // last action that is not a message
         for (std::size_t i = 0; i < list.size(); ++i) {
             const Node node = node_of({rank, i});
             wait(node, last);
             if (is_message(list[i])) {
                 const Node message = message_of_[node];
                 if (const auto* recv = std::get_if<Recv>(&list[i]))
-                    brought[recv->message] = message;
+                    brought_[index_.of(recv->message)] = {rank, message};
                 if (transport_ == Transport::Batched) {
                     batch.push_back(message);
                     continue;
                 }
-                Node& before = on_stream.try_emplace(stream_of(list[i]), kNoNode).first->second;
+                Node& before = last_on(on_stream, stream_of(list[i]));
                 wait(node, before);
                 before = message;
                 continue;
@@ -149,12 +166,17 @@ private:
             batch.clear();
             for_each_compute(list[i], [&](const Compute& c) {
                 const auto input = neighbour_input_of(c, index_.stage_count());
-                if (const auto found = input ? brought.find(*input) : brought.end();
-                    found != brought.end())
-                    wait(node, found->second);
+                if (!input) return;
+                const Brought& brought = brought_[index_.of(*input)];
+                if (brought.rank == rank) wait(node, brought.message);
             });
             last = node;
         }
+    }
+    static Node& last_on(std::vector<std::pair<int, Node>>& streams, int stream) {
+        for (auto& [known, last] : streams)
+            if (known == stream) return last;
+        return streams.emplace_back(stream, kNoNode).second;
     }
     int stream_of(const Action& message) const {
         if (transport_ == Transport::Group) return 0;
@@ -170,7 +192,8 @@ private:
     IndexedBy<Node, Spot> spots_;      ///< of the nodes of actions
     IndexedBy<Node, Node> message_of_;
     std::vector<std::pair<Node, Node>> ends_;  ///< of each message: send, receive
-    IndexedBy<Node, std::vector<Node>> waits_;
+    std::vector<Brought> brought_;             ///< by result, to the rank that is added
+    PackedRows<Node, Node> waits_;             ///< for others, by the node that waits
 };
 
 /// A cycle of waits among nodes that no order reaches, each waiting for the next.
@@ -237,9 +260,8 @@ Standstill describe(const MessageGraph& graph, std::vector<Node> cycle) {
 
 std::vector<Exchanged> exchanged_messages(const Program& program, Transport transport) {
     std::vector<Exchanged> all;
-    for (const auto& [ranks, messages] : directed_messages(program, !shares_streams(transport))) {
-        const std::size_t both = std::min(messages.sends.size(), messages.receives.size());
-        for (std::size_t k = 0; k < both; ++k) {
+    for (const Directed& messages : directed_messages(program, !shares_streams(transport))) {
+        for (std::size_t k = 0; k < messages.pairs(); ++k) {
             const Spot from = messages.sends[k];
             const Spot to = messages.receives[k];
             const Action& send = program.ranks[from.rank][from.position];

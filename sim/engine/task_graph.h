@@ -1,9 +1,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "base/packed_rows.h"
 #include "sim/engine/cost_model.h"
 #include "trace/trace.h"
 
@@ -25,25 +25,8 @@ struct Task {
     std::int32_t open_edges = 0;  ///< number of edges that must fire before it begins
 };
 
-/// The successors of every task, packed.
-class Successors {
-public:
-    void add(TaskId from, TaskId to) { edges_.push_back({from, to}); }
-    void pack(std::size_t tasks);
-    std::span<const TaskId> of(TaskId task) const {
-        return {targets_.data() + begin_[task],
-                static_cast<std::size_t>(begin_[task + 1] - begin_[task])};
-    }
-
-private:
-    struct Edge {
-        TaskId from;
-        TaskId to;
-    };
-    std::vector<Edge> edges_;
-    std::vector<std::int32_t> begin_;
-    std::vector<TaskId> targets_;
-};
+/// The successors of every task.
+using Successors = PackedRows<TaskId, TaskId>;
 
 /// The tasks between whose start and end an action runs. They are the same task if nothing that it
 /// must wait for runs at the same time.
