@@ -278,6 +278,7 @@ std::vector<Exchanged> exchanged_messages(const Program& program, Transport tran
 }
 
 std::optional<Standstill> find_standstill_on_streams(const Program& program, Transport transport) {
+    if (finishes_on_streams(program, transport)) return std::nullopt;
     const MessageGraph graph(program, transport);
     const std::vector<Node> order = graph.in_order();
     if (static_cast<std::int32_t>(order.size()) == graph.nodes()) return std::nullopt;

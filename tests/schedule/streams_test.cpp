@@ -265,5 +265,41 @@ TEST(Streams, JudgesAThousandOrdersAsQueuesOfMessagesDo) {
     EXPECT_LT(hangs, 900) << "hardly any order finishes";
 }
 
+/// Whether the graph of all waits, by which makespan_on_streams() plays, has no cycle.
+bool has_an_order(const Program& program, Transport transport) {
+    try {
+        makespan_on_streams(program, transport, unit_costs());
+        return true;
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
+TEST(Streams, PlayedOrdersFinishWhereTheGraphOfTheirWaitsHasNoCycle) {
+    std::mt19937 random(11);
+    for (const Transport transport : {Transport::Pair, Transport::Group, Transport::Batched}) {
+        int finished = 0;
+        for (int order = 0; order < 500; ++order) {
+            SCOPED_TRACE(testing::Message() << name_of(transport) << ' ' << order);
+            LowerOptions options;
+            options.optimizer = OptimizerPlacement::None;
+            options.transport = order % 2 == 0 ? transport : Transport::Own;
+            const Program program = shuffled(random, lower(random_order(random), options));
+            const bool finishes = finishes_on_streams(program, transport);
+            ASSERT_EQ(finishes, has_an_order(program, transport));
+            finished += finishes;
+        }
+        EXPECT_GT(finished, 50) << name_of(transport);
+        EXPECT_LT(finished, 450) << name_of(transport);
+    }
+}
+
+TEST(Streams, AnEndWithoutItsOtherEndIsLeftToTheGraph) {
+    const Program program =
+        read_program("0F0,0SEND_F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n");
+    for (const Transport transport : {Transport::Pair, Transport::Group, Transport::Batched})
+        EXPECT_FALSE(finishes_on_streams(program, transport));
+}
+
 }  // namespace
 }  // namespace debubble::streams
