@@ -68,7 +68,7 @@ std::vector<Exchanged> exchanged_messages(const Program& program, Transport tran
 // Preconditions of the following: the one of find_standstill(), and a transport that shares
 // streams.
 
-/// Plays the lists without time and without that graph, which takes an eighth of the time. False,
+/// Plays the lists without time and without that graph, in a quarter of the time. False,
 /// too, where the sends and receives of two ranks are not as many.
 bool finishes_on_streams(const Program& program, Transport transport);
 
