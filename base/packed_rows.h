@@ -28,7 +28,7 @@ public:
         values_.resize(added_.size());
         std::vector<std::int32_t> next(begin_.begin(), begin_.end() - 1);
         for (const Added& one : added_) values_[next[place_of(one.key)]++] = one.value;
-        added_ = {};
+        added_ = std::vector<Added>();  // {} would keep its memory
     }
 
     std::span<const Value> of(Key key) const {

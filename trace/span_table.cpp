@@ -20,7 +20,7 @@ void SpanTable::close(const Trace& trace, std::size_t numbers, bool sorted) {
     spans_.resize(added_.size());
     std::vector<std::uint32_t> next = first_;
     for (const Added& added : added_) spans_[next[added.number]++] = added.span;
-    added_ = {};
+    added_ = std::vector<Added>();  // {} would keep its memory
     if (sorted) return;
     for (std::size_t number = 0; number < numbers; ++number) {
         const auto one = std::span(spans_).subspan(first_[number], group(number).size());

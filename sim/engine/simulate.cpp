@@ -313,6 +313,8 @@ Simulation simulate(const Program& program, const CostModel& costs, const Memory
     TaskGraph graph = build_task_graph(program, costs, memory, options);
     const PlayedTasks played = play(graph, costs, options);
     if (played.ended != graph.tasks.size()) report_deadlock(program, graph);
+    graph.after_begin = {};  // their memory serves the spans
+    graph.after_end = {};
 
     Simulation result;
     result.events = played.events;

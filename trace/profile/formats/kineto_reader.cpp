@@ -202,8 +202,8 @@ private:
             if (launch != launches_.end() && launch->first == correlations_[i])
                 profile_.kernels[i].launched = launch->second;
         }
-        launches_ = {};
-        correlations_ = {};
+        launches_ = decltype(launches_)();  // {} would keep their memory
+        correlations_ = decltype(correlations_)();
     }
 
     void shift(std::int64_t by) {
