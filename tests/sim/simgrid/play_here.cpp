@@ -27,9 +27,9 @@ public:
 private:
     void handle(const Event& event) {
         const Item& item = played_.items[event.task];
-        if (event.kind == Event::Kind::FlowBegin)
+        if (event.kind() == Event::Kind::FlowBegin)
             network_.join(event.task, item.bytes, item.links);
-        else if (event.kind == Event::Kind::TaskEnd ||
+        else if (event.kind() == Event::Kind::TaskEnd ||
                  network_.leave_if_current(event.task, event.version))
             end(event.task);
     }
