@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "scenarios/plan/rank_order.h"
 
 /// The place of a job's ranks on its four kinds of parallelism.
 namespace debubble::exec {
@@ -25,9 +26,11 @@ struct ExpertPlace {
     friend bool operator==(const ExpertPlace&, const ExpertPlace&) = default;
 };
 
-/// T x C x D x p ranks; global rank = tp + T (cp + C (dp + D pp)), Megatron's order. The groups of
-/// experts are cut from the same T x C x D ranks (Megatron-Core's parallel_state.py): global rank =
-/// etp + ETP (ep + EP (edp + EDP pp)).
+/// T x C x D x p ranks, which global ranks count in `order`: in Megatron's, global rank = tp + T
+/// (cp + C (dp + D pp)). The groups of experts are cut from the same T x C x D ranks
+/// (Megatron-Core's parallel_state.py): global rank = etp + ETP (ep + EP (edp + EDP pp)) in that
+/// order. Precondition: of a job with experts, layers and experts have equally many ranks inside a
+/// pipeline, as a scenario that was read has.
 struct RankGrid {
     int tensor = 1;
     int context = 1;
@@ -37,6 +40,7 @@ struct RankGrid {
     /// Ranks that cut each expert; unset: there are no experts, or they are cut like everything
     /// else.
     std::optional<int> expert_tensor = {};
+    scenarios::RankOrder order = {};
     friend bool operator==(const RankGrid&, const RankGrid&) = default;
 
     int replicas() const { return tensor * context * data; }  ///< ranks of each pipeline position
@@ -48,76 +52,36 @@ struct RankGrid {
     /// Whether experts have groups of their own.
     bool experts_apart() const { return expert > 1 || expert_cuts() != tensor; }
 
-    int global_rank(const GridPlace& at) const {
-        return at.tensor + tensor * (at.context + context * (at.data + data * at.pipeline));
-    }
-    GridPlace place_of(int global_rank) const {
-        return {global_rank % tensor, global_rank / tensor % context,
-                global_rank / (tensor * context) % data, global_rank / replicas()};
-    }
-    ExpertPlace expert_place_of(int global_rank) const {
-        return {global_rank % expert_cuts(), global_rank / expert_cuts() % expert,
-                global_rank % replicas() / expert_block()};
-    }
+    int global_rank(const GridPlace& at) const;
+    GridPlace place_of(int global_rank) const;
+    ExpertPlace expert_place_of(int global_rank) const;
     /// The index of the rank's pipeline among all T x C x D: tp + T (cp + C dp).
-    int replica_of(int global_rank) const { return global_rank % replicas(); }
+    int replica_of(int global_rank) const;
 
     /// The ranks that differ from `at` only in their pipeline rank, in the order of that.
-    std::vector<int> pipeline_group(GridPlace at) const {
-        std::vector<int> ranks;
-        for (at.pipeline = 0; at.pipeline < pipeline; ++at.pipeline)
-            ranks.push_back(global_rank(at));
-        return ranks;
-    }
-    std::vector<int> tensor_group(GridPlace at) const {
-        std::vector<int> ranks;
-        for (at.tensor = 0; at.tensor < tensor; ++at.tensor) ranks.push_back(global_rank(at));
-        return ranks;
-    }
+    std::vector<int> pipeline_group(GridPlace at) const;
+    std::vector<int> tensor_group(GridPlace at) const;
     /// The ranks that share each sequence.
-    std::vector<int> context_group(GridPlace at) const {
-        std::vector<int> ranks;
-        for (at.context = 0; at.context < context; ++at.context) ranks.push_back(global_rank(at));
-        return ranks;
-    }
+    std::vector<int> context_group(GridPlace at) const;
     /// The ranks that hold the same slice of the same parameters: they differ in their data and
     /// context ranks.
-    std::vector<int> gradient_group(GridPlace at) const {
-        std::vector<int> ranks;
-        for (at.data = 0; at.data < data; ++at.data)
-            for (at.context = 0; at.context < context; ++at.context)
-                ranks.push_back(global_rank(at));
-        return ranks;
-    }
+    std::vector<int> gradient_group(GridPlace at) const;
     /// The ranks that share a layer's experts, with the same part of each.
-    std::vector<int> expert_group(const GridPlace& at) const {
-        const int rank = global_rank(at);
-        const ExpertPlace mine = expert_place_of(rank);
-        return progression(rank - mine.expert * expert_cuts(), expert_cuts(), expert);
-    }
+    std::vector<int> expert_group(const GridPlace& at) const;
     /// The ranks that cut each expert of this rank.
-    std::vector<int> expert_tensor_group(const GridPlace& at) const {
-        const int rank = global_rank(at);
-        return progression(rank - expert_place_of(rank).tensor, 1, expert_cuts());
-    }
-    /// All ranks that have a part of the same layer's experts, in the order of the global ranks.
-    std::vector<int> expert_block_group(const GridPlace& at) const {
-        const int rank = global_rank(at);
-        return progression(rank - rank % expert_block(), 1, expert_block());
-    }
+    std::vector<int> expert_tensor_group(const GridPlace& at) const;
+    /// All ranks that have a part of the same layer's experts: those that cut the first rank's
+    /// experts, then those that cut the second's.
+    std::vector<int> expert_block_group(const GridPlace& at) const;
     /// The ranks that hold the same slice of the same experts.
-    std::vector<int> expert_gradient_group(const GridPlace& at) const {
-        const int rank = global_rank(at);
-        return progression(rank - expert_place_of(rank).data * expert_block(), expert_block(),
-                           expert_replicas());
-    }
+    std::vector<int> expert_gradient_group(const GridPlace& at) const;
 
 private:
-    static std::vector<int> progression(int first, int stride, int count) {
-        std::vector<int> ranks;
-        for (int i = 0; i < count; ++i) ranks.push_back(first + i * stride);
-        return ranks;
+    scenarios::DimensionSizes layer_sizes() const { return {tensor, context, 1, data, pipeline}; }
+    scenarios::DimensionSizes expert_sizes() const {
+        return {expert_cuts(), 1, expert, expert_replicas(), pipeline};
     }
+    std::vector<int> along_experts(const GridPlace& at, scenarios::Dimension dimension) const;
 };
 
 }  // namespace debubble::exec

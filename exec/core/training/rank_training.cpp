@@ -30,6 +30,7 @@ void check_norm(const Program& program, const TrainingOptions& options) {
 RankGrid grid_of(const scenarios::Scenario& scenario) {
     const scenarios::Parallel& parallel = scenario.parallel;
     RankGrid grid{parallel.tensor, parallel.context, parallel.data, parallel.pipeline};
+    grid.order = parallel.order;
     if (!scenario.model.has_experts()) return grid;
     grid.expert = parallel.expert;
     grid.expert_tensor = parallel.expert_tensor;

@@ -55,13 +55,13 @@ void add_model(RunFacts& facts, const models::Architecture& model) {
 }
 
 void add_parallel(RunFacts& facts, const scenarios::Parallel& parallel) {
-    // `run` refuses other orders of ranks, two levels of context parallelism and dynamic groups
-    // (check_supported).
+    // `run` refuses two levels of context parallelism and dynamic groups (check_supported).
     const auto& [order, tensor, pipeline, data, context, context_levels, dynamic_context,
                  least_context, rank_capacity, expert, expert_tensor, stages_per_rank, sequence,
                  zero_stage, partition, layers_per_stage, layout, prediction_stage, wrap, shard,
                  reshard, communication_dtype] = parallel;
     Section in(facts, "parallel.");
+    in.add("order", order.text());
     in.add("tensor", tensor);
     in.add("pipeline", pipeline);
     in.add("data", data);

@@ -44,8 +44,6 @@ std::optional<Unsupported> unsupported(const scenarios::Scenario& scenario) {
     if (scenarios::packs_in_step(scenario))
         return part("imbalance",
                     "imbalance.sequence.global_batch_packing packs documents in every step");
-    if (parallel.order != scenarios::RankOrder{})
-        return part("parallel.order", "ranks in the order " + parallel.order.text());
     if (parallel.copies() > 1)
         return part("parallel.shard", "parallel.shard is less than data x context");
     if (parallel.context > 1 &&

@@ -159,6 +159,13 @@ std::vector<Case> expert_cases() {
         layout("etp2_ep2", "{tensor: 2, data: 2, sequence: true, expert: 2}", "1f1b", "mixtral"),
         layout("etp1_ep2", "{tensor: 2, data: 1, sequence: true, expert: 2, expert_tensor: 1}",
                "1f1b", "mixtral"),
+        layout("ep2_of_replicas_apart",
+               "{pipeline: 2, data: 4, expert: 2, zero_stage: 1, order: tp-dp-ep-cp-pp}", "zb-v",
+               "mixtral"),
+        layout("etp1_ep2_of_replicas_apart",
+               "{tensor: 2, data: 2, sequence: true, expert: 2, expert_tensor: 1, order: "
+               "tp-dp-ep-cp-pp}",
+               "1f1b", "mixtral"),
         layout("etp1_replicated", "{tensor: 2, data: 1, sequence: true, expert_tensor: 1}", "1f1b",
                "mixtral"),
         layout("etp1_ep4_tp2_dp2_zero1",
