@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -14,8 +15,7 @@
 namespace debubble::exec {
 namespace {
 
-/// Of a training whose cluster's file keeps these choices of a calibration.
-RunFacts facts_with(const std::map<std::string, std::string>& products, const std::string& device) {
+RunJob prepared(const std::vector<std::string>& set) {
     const ScratchFolder folder;
     std::ofstream(folder.path() / "text.txt") << std::string(400, 'a');
     std::ofstream(folder.path() / "tiny.yaml") << R"(
@@ -29,7 +29,13 @@ training: {global_batch: 4, micro_batch: 1, seq_length: 8, precision: fp32, step
 )";
     RunRequest request;
     request.scenario = (folder.path() / "tiny.yaml").string();
-    RunJob job = prepare_run(request, {});
+    request.set = set;
+    return prepare_run(request, {});
+}
+
+/// Of a training whose cluster's file keeps these choices of a calibration.
+RunFacts facts_with(const std::map<std::string, std::string>& products, const std::string& device) {
+    RunJob job = prepared({});
     job.request.device = device;
     auto measured = std::make_shared<scenarios::Measured>();
     measured->products = products;
@@ -47,6 +53,18 @@ TEST(TheFactsOfARun, DifferWhereACalibrationChoseOtherAlgorithmsOfProducts) {
 
 TEST(TheFactsOfARun, LeaveOutWhatTheProcessorDoesNotUse) {
     EXPECT_EQ(facts_with({{"8x16x32", "130102:01"}}, "cpu"), facts_with({}, "cpu"));
+}
+
+/// Ranks that count their groups differently would wait for each other, or reduce gradients that
+/// do not belong together.
+TEST(TheFactsOfARun, DifferWhereRanksLieInAnotherOrder) {
+    const auto facts_in = [](const char* order) {
+        return facts_of(prepared({"gpus=4", "parallel.pipeline=2", "parallel.data=2",
+                                  std::string("parallel.order=") + order}));
+    };
+    const RunFacts one = facts_in("tp-cp-ep-dp-pp");
+    EXPECT_EQ(facts_in("tp-cp-ep-dp-pp"), one);
+    EXPECT_NE(facts_in("tp-cp-ep-pp-dp"), one);
 }
 
 }  // namespace
