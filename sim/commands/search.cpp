@@ -28,6 +28,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kShownOfMadeGrid = 10;
+constexpr double kSameStep = 1e-6;  ///< relative: steps of one plan that is written in two ways
 
 struct SearchArguments {
     GridArguments grid;
@@ -44,7 +45,9 @@ std::string ruled_out(const SearchResult& result) {
         "impossible",
         result.points, result.predicted, result.too_slow, result.too_big, result.impossible);
     if (result.too_late > 0)
-        text += fmt::format(", {} of them take longer than --days", result.too_late);
+        text += fmt::format(", {} too late for --days by their bounds", result.too_late);
+    if (result.late > 0)
+        text += fmt::format("; {} of those played take longer than --days", result.late);
     if (result.lacking > 0)
         text += fmt::format(
             ", {} of schedules that the framework's software lacks "
@@ -80,7 +83,7 @@ NotApart not_apart(const SearchResult& result, const SearchArguments& args,
                    std::span<const std::string> keys) {
     if (parse_objective(args.objective) == Objective::PeakMemory) return {};
     std::vector<const SweepRow*> rows;
-    for (const SweepRow& row : result.played) rows.push_back(&row);
+    for (const SweepRow& row : result.in_time()) rows.push_back(&row);
     return not_apart_from_best(rows, keys);
 }
 
@@ -187,15 +190,19 @@ ExitStatus search_by(const Grid& grid, const SearchArguments& args) {
     }
     const bool any = std::ranges::any_of(results, [](const auto& r) { return r.best.has_value(); });
     if (args.json != "-")
-        print_report(fmt::format("best by {} for each {}:\n{}\n{}", args.objective, *args.grid.by,
-                                 best_by_text(best, grid, key), commands));
+        print_report(fmt::format(
+            "best by {} for each {}:\n{}\n{}", args.objective, *args.grid.by,
+            best_by_text(
+                best, grid, key,
+                args.days ? fmt::format("fits and ends within {} days", *args.days) : "fits"),
+            commands));
     return any ? ExitStatus::Done : ExitStatus::No;
 }
 
 /// The best plan; for a generated grid, the ten best.
 std::vector<const SweepRow*> shown_of(const SearchResult& result, std::size_t shown) {
     std::vector<const SweepRow*> rows;
-    for (const SweepRow& row : result.played)
+    for (const SweepRow& row : result.in_time())
         if (rows.size() < shown) rows.push_back(&row);
     return rows;
 }
@@ -205,6 +212,32 @@ std::string words_of_made(std::span<const std::string> left_out) {
         "\nthe grid is made of what the network and the machine allow, as there is no 'sweep:'; "
         "left out: {}",
         fmt::join(left_out, "; "));
+}
+
+/// What the scenario does as it is written, where that is better than what the made grid has, or
+/// where nothing of that fits: some of its keys are then beyond the grid.
+std::string as_written(const SearchArguments& args, const SweepRow* best) {
+    const Objective objective = parse_objective(args.objective);
+    if (objective == Objective::PeakMemory || is_of_run(objective)) return {};
+    try {
+        PredictOptions how;
+        how.keep_trace = how.explain = false;
+        const Prediction own =
+            predict(scenarios::read_scenario(args.grid.scenario,
+                                             parse_overrides(args.grid.set, args.grid.tokens)),
+                    how)
+                .prediction;
+        const bool is_best =
+            best == nullptr || own.mean_step_s() < best->figure("step_time_s") * (1 - kSameStep);
+        if (!own.fits || !is_best) return {};
+        return fmt::format(
+            "as it is written, the scenario takes {:.4g} s a step and fits: its keys are beyond "
+            "what the grid tries{}\n",
+            own.mean_step_s(), best == nullptr ? "" : ", and better than its best");
+    } catch (const InputError&) {  // it needs other cuts
+    } catch (const scenarios::InvalidSchedule&) {
+    }
+    return {};
 }
 
 ExitStatus carry_out(const SearchArguments& args) {
@@ -223,8 +256,11 @@ ExitStatus carry_out(const SearchArguments& args) {
     const SearchResult result = searched(grid, args, grid.points, shown);
     if (!result.best) {
         fmt::print(stderr, "no plan of the grid fits{} ({})\n",
-                   result.too_late > 0 ? fmt::format(" and ends within {} days", *args.days) : "",
+                   result.too_late + result.late > 0
+                       ? fmt::format(" and ends within {} days", *args.days)
+                       : "",
                    ruled_out(result));
+        if (left_out) fmt::print(stderr, "{}", as_written(args, nullptr));
         if (args.json != "-") print_report(run_frontier_text(result.played, grid));
         return ExitStatus::No;
     }
@@ -236,6 +272,7 @@ ExitStatus carry_out(const SearchArguments& args) {
         if (left_out) json["left_out"] = *left_out;
         if (is_of_run(parse_objective(args.objective)))
             json["frontier"] = frontier_json(result, grid.keys());
+        if (left_out) json["as_written"] = as_written(args, &*result.best);
         json["not_apart"] = not_apart_json(not_apart(result, args, grid.keys()), grid.keys());
         json.update(best_json(result, scenario, prediction, grid));
         write_output(args.json, json.dump(2) + "\n");
@@ -245,12 +282,13 @@ ExitStatus carry_out(const SearchArguments& args) {
     const std::vector<std::string> keys = grid.keys();
     const ReportOptions style{.color = is_terminal(stdout), .explain = args.explain};
     print_report(fmt::format(
-        "{}{}\n\nbest by {}:\n{}{}{}{}\ndebubble simulate {}{}\n\n{}", ruled_out(result),
+        "{}{}\n\nbest by {}:\n{}{}{}{}{}\ndebubble simulate {}{}\n\n{}", ruled_out(result),
         left_out ? words_of_made(*left_out) : std::string(), args.objective, table_of(best, grid),
+        left_out ? as_written(args, &*result.best) : std::string(),
         run_frontier_text(result.played, grid), duplicates_text(result, grid),
         not_apart_text(
             not_apart(result, args, keys), keys,
-            fmt::format("of the {} plans that were played and fit", result.played.size())),
+            fmt::format("of the {} plans that were played and fit", result.in_time().size())),
         args.grid.scenario, set_options(*result.best, grid, args.grid),
         report_text(scenario, prediction, style)));
     return ExitStatus::Done;

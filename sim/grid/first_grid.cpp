@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "scenarios/check/framework_checks.h"
 #include "scenarios/read/edit.h"
 #include "scenarios/read/read_scenario.h"
+#include "text/document_readers.h"
 
 namespace debubble::sim {
 namespace {
@@ -21,8 +23,11 @@ namespace {
 constexpr int kMostTensor = 8;
 constexpr int kMostPipeline = 16;
 constexpr int kMostExpert = 64;
-constexpr int kMostContext = 8;
-constexpr std::int64_t kLongSequence = 8192;  ///< tokens from which context parallelism is tried
+constexpr int kMostContext = 32;
+constexpr int kMicroBatch = 4;  ///< tried whatever it holds
+constexpr int kMostMicroBatch = 16;
+constexpr std::int64_t kTokensAtOnce = 16'384;  ///< from which kernels gain little by more
+constexpr std::int64_t kLongSequence = 8192;    ///< tokens from which context parallelism is tried
 
 constexpr std::string_view kOfAnyScenario =
     "parallel.tensor: [1, 2, 4, 8]\n"
@@ -88,6 +93,22 @@ std::vector<int> divisors(int of, int most) {
     return degrees;
 }
 
+/// The numbers and the one that is written, so that the plan as it is written is among the others.
+std::vector<int> with_written(std::vector<int> numbers, const Source& source, const char* key) {
+    const int written = whole_at(source, key, numbers.front());
+    const auto place = std::ranges::lower_bound(numbers, written);
+    if (place == numbers.end() || *place != written) numbers.insert(place, written);
+    return numbers;
+}
+
+/// A word of YAML in single quotes.
+std::string in_quotes(std::string_view words) {
+    std::string text = "'";
+    for (const char letter : words)
+        text += letter == '\'' ? std::string("\'\'") : std::string(1, letter);
+    return text + "'";
+}
+
 class Lines {
 public:
     Lines(const Source& source, std::span<const std::string> fixed)
@@ -105,8 +126,10 @@ public:
     void line(std::string_view key, const std::string& values) {
         if (!is_fixed(key)) text_ += fmt::format("{}: [{}]\n", key, values);
     }
-    void degrees(std::string_view key, const std::vector<int>& values) {
-        if (values.size() > 1) line(key, fmt::format("{}", fmt::join(values, ", ")));
+    /// The written one is among them.
+    void degrees(const char* key, const std::vector<int>& values) {
+        const std::vector<int> all = with_written(values, source_, key);
+        if (all.size() > 1) line(key, fmt::format("{}", fmt::join(all, ", ")));
     }
     /// Sets a key that is written, since its value belongs to another cut.
     void instead(const char* key, const char* value) {
@@ -119,7 +142,7 @@ public:
     void leave_out(std::string clause) { left_out_.push_back(std::move(clause)); }
     FirstGrid done(const std::vector<std::string>& conditions) {
         text_ += "where:\n";
-        for (const std::string& one : conditions) text_ += fmt::format("  - {}\n", one);
+        for (const std::string& one : conditions) text_ += fmt::format("  - {}\n", in_quotes(one));
         return {std::move(text_), std::move(left_out_)};
     }
 
@@ -191,22 +214,28 @@ std::vector<std::string> add_cuts(Lines& lines, const scenarios::Scenario& scena
                                   const std::vector<int>& pipeline) {
     const int gpus = scenario.gpus;
     const int node = std::min(gpus, scenario.cluster.gpus_per_node);
+    const bool splits = !scenario.model.sees_images();  // a ViT's class token is on every rank
     lines.degrees("parallel.tensor", divisors(node, kMostTensor));
     if (gpus > kMostTensor)
         lines.leave_out(fmt::format("tensor parallelism beyond {} GPUs of a node",
                                     std::min(node, kMostTensor)));
     lines.degrees("parallel.pipeline", pipeline);
     if (gpus > kMostPipeline)
-        lines.leave_out(fmt::format("pipelines of more than {} ranks", pipeline.back()));
+        lines.leave_out(fmt::format(
+            "pipelines of more than {} ranks{}", kMostPipeline,
+            pipeline.back() > kMostPipeline ? fmt::format(" but for {}", pipeline.back()) : ""));
+    lines.unless_written("parallel.sequence", splits ? "true" : "false");
     std::string cut = "parallel.tensor * parallel.pipeline";
     const auto times_long = scenario.training.seq_length / kLongSequence;
-    if (times_long >= 1 && gpus > 1) {
+    if (splits && times_long >= 1 && gpus > 1) {
         const int most = static_cast<int>(std::min<std::int64_t>(kMostContext, 2 * times_long));
         lines.degrees("parallel.context", divisors(gpus, most));
         cut += " * parallel.context";
+        if (gpus > most)
+            lines.leave_out(fmt::format("context parallelism over more than {} ranks", most));
     } else {
-        lines.instead("parallel.context", "1");
-        if (gpus > 1)
+        lines.degrees("parallel.context", {1});
+        if (splits && gpus > 1)
             lines.leave_out(fmt::format("context parallelism, for sequences of less than {} tokens",
                                         kLongSequence));
     }
@@ -225,13 +254,38 @@ std::vector<std::string> add_cuts(Lines& lines, const scenarios::Scenario& scena
     return conditions;
 }
 
-/// ZeRO-1, and without a pipeline also ZeRO-3, which would gather parameters for every microbatch
-/// of a stage.
-void add_sharding(Lines& lines, std::vector<std::string>& conditions) {
+/// ZeRO-1, and without a pipeline also ZeRO-2 and ZeRO-3, which would reduce gradients or gather
+/// parameters for every microbatch of a stage; and what is written, with every pipeline.
+void add_sharding(Lines& lines, std::vector<std::string>& conditions, const Source& source) {
     if (lines.is_fixed("parallel.zero_stage")) return;
-    lines.line("parallel.zero_stage", "1, 3");
-    conditions.emplace_back("parallel.zero_stage == 1 or parallel.pipeline == 1");
-    lines.leave_out("ZeRO-3 with a pipeline");
+    const auto written = scenarios::written_at(source.text, source.file, "parallel.zero_stage");
+    lines.line("parallel.zero_stage", written == "0" ? "0, 1, 2, 3" : "1, 2, 3");
+    conditions.push_back(
+        fmt::format("parallel.zero_stage == 1 or parallel.pipeline == 1{}",
+                    written ? " or parallel.zero_stage == " + *written : std::string()));
+    for (const char* stage : {"2", "3"})
+        if (written != stage) lines.leave_out(fmt::format("ZeRO-{} with a pipeline", stage));
+}
+
+/// Powers of two of samples, as many as are worth their memory.
+void add_micro_batches(Lines& lines, int batch, std::int64_t tokens) {
+    const auto most = static_cast<int>(
+        std::clamp<std::int64_t>(kTokensAtOnce / tokens, kMicroBatch, kMostMicroBatch));
+    std::vector<int> sizes{1};
+    while (2 * sizes.back() <= std::min(batch, most)) sizes.push_back(2 * sizes.back());
+    lines.degrees("training.micro_batch", sizes);
+    if (batch > most) lines.leave_out(fmt::format("microbatches of more than {} samples", most));
+}
+
+/// Those of a `sweep:` without keys.
+std::vector<std::string> written_conditions(const Source& source) {
+    const auto written = scenarios::written_at(source.text, source.file, "sweep.where");
+    if (!written) return {};
+    const text::NodePtr where = text::parse_yaml(*written, source.file);
+    if (where->is(text::Node::Kind::Scalar)) return {where->scalar};
+    std::vector<std::string> conditions;
+    for (const text::NodePtr& one : where->items) conditions.push_back(one->scalar);
+    return conditions;
 }
 
 /// Replicas outside of the pipeline, where a pipeline fits into a node: its messages then stay
@@ -256,7 +310,8 @@ FirstGrid grid_of(const Source& source, const scenarios::Scenario& scenario,
                   std::span<const std::string> fixed) {
     Lines lines(source, fixed);
     const int layers = scenario.model.layers.count();
-    const std::vector<int> pipeline = divisors(scenario.gpus, std::min(layers, kMostPipeline));
+    const std::vector<int> pipeline = with_written(
+        divisors(scenario.gpus, std::min(layers, kMostPipeline)), source, "parallel.pipeline");
     const std::string cut =
         scenarios::written_at(source.text, source.file, "parallel.partition").value_or("");
     const bool evenly = std::ranges::all_of(pipeline, [&](int n) { return layers % n == 0; });
@@ -266,17 +321,18 @@ FirstGrid grid_of(const Source& source, const scenarios::Scenario& scenario,
     for (const char* of_one_cut : {"parallel.shard", "parallel.stages_per_rank", "parallel.layout"})
         lines.instead(of_one_cut, "~");
     if (balanced && cut != "balanced") lines.line("parallel.partition", "balanced");
-    lines.unless_written("parallel.sequence", "true");
-    add_sharding(lines, conditions);
+    add_sharding(lines, conditions, source);
     add_orders(lines, conditions, scenario);
-    lines.unless_written("training.global_batch",
-                         std::to_string(batch_of(source, scenario.gpus)).c_str());
+    const int batch = batch_of(source, scenario.gpus);
+    lines.unless_written("training.global_batch", std::to_string(batch).c_str());
     lines.instead("training.micro_batches", "~");
-    lines.line("training.micro_batch", "1, 2, 4");
+    add_micro_batches(lines, batch, scenario.training.seq_length);
     lines.line("training.recompute", recomputations_of(source, scenario));
     lines.line("schedule", schedules_of(scenario, pipeline, balanced));
     if (pipeline.size() > 1 && !lines.is_fixed("schedule"))
         conditions.emplace_back("parallel.pipeline > 1 or schedule == '1f1b'");
+    lines.leave_out("orders of passes, recomputation and offload other than those in the grid");
+    std::ranges::copy(written_conditions(source), std::back_inserter(conditions));
     return lines.done(conditions);
 }
 
@@ -294,6 +350,8 @@ FirstGrid first_grid(const std::string& text, const std::string& file,
 }
 
 bool has_grid(const std::string& text, const std::string& file) {
+    const auto written = scenarios::entries_at(text, file, "sweep");
+    if (written.size() == 1 && written.front().first == "where") return false;
     return !scenarios::ScenarioTemplate(text, file).sweep().keys.empty();
 }
 

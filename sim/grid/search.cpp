@@ -203,9 +203,8 @@ private:
         const std::lock_guard lock(mutex_);
         record(row.possible() ? result_.predicted : result_.impossible);
         if (!row.fits) return;
-        if (options_.most_days && row.figure("days") > *options_.most_days) {
+        if (is_late(row)) {
             result_.played.push_back(row);
-            ++result_.too_late;
             return;
         }
         const double of_row = score(row, objective_);
@@ -227,11 +226,15 @@ private:
         if (best_scores_.size() > ranks_) best_scores_.pop_back();
     }
 
+    bool is_late(const SweepRow& row) const {
+        return options_.most_days && row.figure("days") > *options_.most_days;
+    }
+
     bool cannot_win(const Candidate& candidate) const {
         const double within = kRoundingOfBound * std::abs(candidate.promise);
-        if (!is_of_run(objective_))
-            return best_scores_.size() == ranks_ &&
-                   candidate.promise + within < best_scores_.back();
+        const bool is_outrun =
+            best_scores_.size() == ranks_ && candidate.promise + within < best_scores_.back();
+        if (!is_outrun || !is_of_run(objective_)) return is_outrun;
         return std::ranges::any_of(result_.played, [&](const SweepRow& row) {
             const RunPoint played = run_point(row);
             return played.days * (1 + kRoundingOfBound) < candidate.run.days &&
@@ -257,9 +260,13 @@ private:
         std::vector<SweepRow> once;
         for (std::size_t i = 0; i < rows.size(); ++i)
             if (!first_of[i]) once.push_back(std::move(rows[i]));
-        std::ranges::stable_sort(once, std::ranges::greater{},
-                                 [&](const SweepRow& row) { return score(row, objective_); });
+        std::ranges::stable_sort(once, [&](const SweepRow& a, const SweepRow& b) {
+            if (is_late(a) != is_late(b)) return is_late(b);
+            return score(a, objective_) > score(b, objective_);
+        });
         rows = std::move(once);
+        result_.late = static_cast<std::size_t>(
+            std::ranges::count_if(rows, [&](const SweepRow& row) { return is_late(row); }));
     }
 
     void record(std::size_t& count) {

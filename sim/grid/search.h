@@ -33,22 +33,27 @@ struct SearchResult {
     std::vector<SweepRow> duplicates;  ///< duplicates of the best, in grid order
                                        ///< (sim/grid/compare_plans.h)
     /// The plans that were simulated and fit, the best among them first, then by the objective,
-    /// without duplicates.
+    /// without duplicates; after all others those that take longer than BatchOptions::most_days.
     std::vector<SweepRow> played;
+    std::size_t late = 0;        ///< number of those, at the end of `played`
     std::size_t points = 0;      ///< number of points that the grid admits
     std::size_t predicted = 0;   ///< number that was simulated event by event
     std::size_t too_big = 0;     ///< number ruled out by the memory that they hold throughout
     std::size_t too_slow = 0;    ///< number ruled out by the work of their ranks alone
     std::size_t impossible = 0;  ///< number of plans that cannot be built
-    std::size_t too_late = 0;    ///< number that take longer than BatchOptions::most_days
+    std::size_t too_late = 0;    ///< number ruled out, as their bounds take longer than
+                                 ///< BatchOptions::most_days
     std::size_t lacking = 0;     ///< number of plans whose schedule the framework's software lacks
     bool finished = true;        ///< false if it was stopped
+
+    /// Those of `played` that end in time.
+    std::span<const SweepRow> in_time() const { return {played.data(), played.size() - late}; }
 };
 
 /// The best plan of the grid: the same as best_of() of a full sweep, but plans whose bound (see
 /// plan_bound.h) cannot beat the best one found are not simulated. With `ranks` the first `ranks`
-/// rows of SearchResult::played are those of a full sweep, too. For days and cost it simulates all
-/// plans that may be on the frontier of both (sim/grid/compare_plans.h).
+/// rows of SearchResult::played are those of a full sweep, too. For days and cost it also simulates
+/// all plans that may be on the frontier of both (sim/grid/compare_plans.h).
 SearchResult search(const Grid& grid, Objective objective, const BatchOptions& options = {},
                     std::size_t ranks = 1);
 /// The same among some points of the grid, in grid order.

@@ -179,7 +179,8 @@ std::string run_frontier_text(std::span<const SweepRow> rows, const Grid& grid) 
                        aligned(table, keys.size()));
 }
 
-std::string best_by_text(std::span<const SweepRow* const> best, const Grid& grid, std::size_t key) {
+std::string best_by_text(std::span<const SweepRow* const> best, const Grid& grid, std::size_t key,
+                         std::string_view does) {
     std::vector<const SweepRow*> rows;
     std::vector<std::string> without;
     for (std::size_t i = 0; i < best.size(); ++i)
@@ -190,7 +191,7 @@ std::string best_by_text(std::span<const SweepRow* const> best, const Grid& grid
     std::string text =
         rows.empty() ? std::string() : table_of(std::span<const SweepRow* const>(rows), grid);
     if (!without.empty())
-        text += fmt::format("no plan fits with {} {}\n", grid.sweep.keys[key].key,
+        text += fmt::format("no plan {} with {} {}\n", does, grid.sweep.keys[key].key,
                             fmt::join(without, ", "));
     return text;
 }

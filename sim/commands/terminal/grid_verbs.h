@@ -56,8 +56,9 @@ std::string table_of(std::span<const SweepRow* const> rows, const Grid& grid);
 std::string run_frontier_text(std::span<const SweepRow> rows, const Grid& grid);
 
 /// A table of the best row for each value of a swept key, and in a sentence the values for which no
-/// plan fits. `best` is in the order of the values, null where none fits.
-std::string best_by_text(std::span<const SweepRow* const> best, const Grid& grid, std::size_t key);
+/// plan `does` what is asked. `best` is in the order of the values, null where there is none.
+std::string best_by_text(std::span<const SweepRow* const> best, const Grid& grid, std::size_t key,
+                         std::string_view does = "fits");
 
 /// The number of points whose schedule the framework's software lacks, in a sentence; empty if
 /// there are none.

@@ -34,7 +34,7 @@ TEST(MadeGrid, HasTheDegreesThatDivideTheGpus) {
     EXPECT_EQ(key(grid, "parallel.pipeline").values,
               (std::vector<std::string>{"1", "2", "3", "4", "6", "8", "12"}));
     EXPECT_EQ(key(grid, "parallel.tensor").values, (std::vector<std::string>{"1", "2", "4", "8"}));
-    EXPECT_EQ(key(grid, "parallel.zero_stage").values, (std::vector<std::string>{"1", "3"}));
+    EXPECT_EQ(key(grid, "parallel.zero_stage").values, (std::vector<std::string>{"1", "2", "3"}));
     int possible = 0;
     for (std::size_t i = 0; i < grid.points.size(); i += 41) {
         try {
@@ -105,6 +105,57 @@ TEST(MadeGrid, TriesContextParallelismOfLongSequences) {
     EXPECT_THAT(degrees("8192").lines, HasSubstr("parallel.context: [1, 2]"));
     EXPECT_THAT(degrees("2048").lines, Not(HasSubstr("parallel.context")));
     EXPECT_THAT(degrees("2048").left_out, testing::Contains(HasSubstr("context parallelism")));
+}
+
+/// A degree, a microbatch and a sharding that nothing else would have tried.
+TEST(MadeGrid, HasThePlanThatIsWritten) {
+    const Grid grid =
+        made_grid(
+            job("llama3-8b", "gpus: 64\nparallel: {tensor: 1, pipeline: 32, zero_stage: 2}\n"),
+            "x.yaml", {{{"training.micro_batch", "3"}}})
+            .grid;
+    EXPECT_EQ(key(grid, "parallel.pipeline").values.back(), "32");
+    int written = 0;
+    for (const std::size_t index : grid.points) try {
+            const scenarios::Scenario plan = grid.instantiate(index);
+            EXPECT_EQ(plan.training.micro_batch, 3);
+            written += plan.parallel.pipeline == 32 && plan.parallel.zero_stage == 2 &&
+                       plan.parallel.tensor == 1;
+        } catch (const InputError&) {
+            continue;  // an impossible cut
+        }
+    EXPECT_GT(written, 0);
+    const FirstGrid own = first_grid(
+        "model: gpt2\ncluster: hgx-h100\ngpus: 1\nframework: megatron-2026\n"
+        "training: {global_batch: 256, micro_batch: 128, seq_length: 1024}\n",
+        "x.yaml");
+    EXPECT_THAT(own.lines, HasSubstr("training.micro_batch: [1, 2, 4, 8, 16, 128]"));
+    EXPECT_THAT(own.left_out, testing::Contains("microbatches of more than 16 samples"));
+}
+
+TEST(MadeGrid, KeepsTheConditionsOfASweepThatHasNothingElse) {
+    const std::string text = job(
+        "llama3-8b", "gpus: 8\nsweep: {where: [parallel.tensor >= 2, \"schedule != 'gpipe'\"]}\n");
+    EXPECT_FALSE(has_grid(text, "x.yaml"));
+    const Grid grid = made_grid(text, "x.yaml", {}).grid;
+    ASSERT_FALSE(grid.points.empty());
+    for (const std::size_t index : grid.points) {
+        const auto changes = grid.sweep.point(index);
+        EXPECT_NE(
+            std::ranges::find(changes, "parallel.tensor", &scenarios::Override::first)->second,
+            "1");
+    }
+    EXPECT_THROW(
+        (void)made_grid(job("llama3-8b", "gpus: 8\nsweep: {where: 'paralel > 1'}\n"), "x.yaml", {}),
+        InputError);
+}
+
+/// Its class token is on every rank: neither sequence nor context parallelism.
+TEST(MadeGrid, OfAViTHasPlans) {
+    const std::string vit =
+        "model: vit-base\ncluster: hgx-h100\ngpus: 8\nframework: megatron-2026\n"
+        "training: {global_batch: 64}\n";
+    EXPECT_TRUE(search(made_grid(vit, "x.yaml", {}).grid, Objective::TokensPerS).best);
 }
 
 TEST(MadeGrid, TellsTheMistakesThatNoCutMends) {

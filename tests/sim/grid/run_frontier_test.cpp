@@ -63,13 +63,38 @@ TEST(RunFrontier, TheCheapestWithinSomeDaysIsNoLaterThanThose) {
     const SearchResult result = search(grid, Objective::Cost, options);
     ASSERT_TRUE(result.best);
     EXPECT_LE(result.best->figure("days"), days);
-    EXPECT_GT(result.too_late, 0u);
+    EXPECT_GT(result.too_late + result.late, 0u);
+    for (const SweepRow& row : result.in_time()) EXPECT_LE(row.figure("days"), days);
+    EXPECT_EQ(result.in_time().front().index, result.best->index);
+    for (const SweepRow& row : std::span(result.played).last(result.late))
+        EXPECT_GT(row.figure("days"), days);
     for (const SweepRow& row : rows) {
         if (!row.fits || row.figure("days") > days) continue;
         EXPECT_GE(row.figure("cost"), result.best->figure("cost"));
     }
     options.most_days = days / 1000;
     EXPECT_FALSE(search(grid, Objective::Cost, options).best);
+}
+
+TEST(RunFrontier, TheFirstOfSeveralAreThoseOfTheSweep) {
+    constexpr std::size_t kRanks = 6;
+    const Grid grid = grid_of_nodes();
+    const std::vector<SweepRow> rows = all_rows(grid);
+    const auto twins = duplicates_in(rows);
+    for (const auto& [objective, figure] :
+         {std::pair{Objective::Cost, "cost"}, std::pair{Objective::Days, "days"}}) {
+        std::vector<double> of_sweep, of_search;
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            if (rows[i].fits && !twins[i]) of_sweep.push_back(rows[i].figure(figure));
+        std::ranges::sort(of_sweep);
+        ASSERT_GT(of_sweep.size(), kRanks);
+        for (const SweepRow& row : search(grid, objective, {}, kRanks).played)
+            of_search.push_back(row.figure(figure));
+        ASSERT_GE(of_search.size(), kRanks);
+        of_sweep.resize(kRanks);
+        of_search.resize(kRanks);
+        EXPECT_EQ(of_search, of_sweep) << figure;
+    }
 }
 
 TEST(RunFrontier, NeedsAPriceForItsCost) {
