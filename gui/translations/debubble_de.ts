@@ -3108,6 +3108,14 @@
         <translation>zwischen Replikaten gesammelt und reduziert, soweit nichts es verdeckt</translation>
     </message>
     <message>
+        <source>measured: the interpreter&apos;s own work in a pass</source>
+        <translation>gemessen: die eigene Arbeit des Interpreters in einem Durchlauf</translation>
+    </message>
+    <message>
+        <source>the pass&apos;s share of host_micro_batch, since the host waits for messages before it goes on</source>
+        <translation>der Anteil des Durchlaufs an host_micro_batch, da der Host auf Nachrichten wartet, bevor er weitermacht</translation>
+    </message>
+    <message>
         <source>, {:.0f} % of the peak</source>
         <translation>, {:.0f} % der Spitze</translation>
     </message>

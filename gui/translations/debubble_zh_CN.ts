@@ -3103,6 +3103,14 @@
         <translation>在副本间收集与归约，未被掩盖的部分</translation>
     </message>
     <message>
+        <source>measured: the interpreter&apos;s own work in a pass</source>
+        <translation>实测：一次前向或反向中解释器自身的工作</translation>
+    </message>
+    <message>
+        <source>the pass&apos;s share of host_micro_batch, since the host waits for messages before it goes on</source>
+        <translation>host_micro_batch 中该前向或反向所占的份额，因为主机等消息到达后才继续</translation>
+    </message>
+    <message>
         <source>, {:.0f} % of the peak</source>
         <translation>，峰值的 {:.0f} %</translation>
     </message>

@@ -57,6 +57,10 @@ inline constexpr std::array kDynamicWords{
     DEBUBBLE_SAID("parts", "idle: uneven load"),
     DEBUBBLE_SAID("formula", "the fourth root of device^4 + host^4, less the device's own time"),
     DEBUBBLE_SAID("formula", "gathered and reduced between replicas, as far as nothing hides it"),
+    DEBUBBLE_SAID("formula", "measured: the interpreter's own work in a pass"),
+    DEBUBBLE_SAID("formula",
+                  "the pass's share of host_micro_batch, since the host waits for messages before "
+                  "it goes on"),
     DEBUBBLE_SAID("proposals", "attention"),
     DEBUBBLE_SAID("proposals", "recompute"),
     DEBUBBLE_SAID("proposals", "CUDA graphs"),

@@ -4,7 +4,8 @@
 
 #include "gui/widgets/window_view.h"
 
-/// The factories of the views.
+/// The factories of the views. run_page() is the page of the whole training, in whole_run_page.cpp
+/// (run_page.h is its widget), run_dock() the dock of a run on this machine.
 namespace debubble::gui {
 
 std::unique_ptr<WindowView> timeline_page(ViewHost& host);

@@ -173,9 +173,11 @@ std::string variant_of(const StageGraph& graph, const Operator& op) {
             std::get<Experts>(graph.architecture.layer_at(op.layer.value_or(0)).mlp);
         return fmt::format(" {} of {}", experts.per_token, experts.count);
     };
-    const auto softcap = [&] {
-        const auto* attention = graph.architecture.layer_at(op.layer.value_or(0)).as<Attention>();
-        return attention != nullptr && attention->score_softcap;
+    const auto scores = [&] {
+        const auto* layer = graph.architecture.layer_at(op.layer.value_or(0)).as<Attention>();
+        if (layer == nullptr) return std::string();
+        return std::string(layer->score_softcap ? " softcap" : "") +
+               (layer->alibi ? " alibi" : "") + (layer->temperature ? " temperature" : "");
     };
     return std::visit(
         Overloaded{
@@ -228,8 +230,7 @@ std::string variant_of(const StageGraph& graph, const Operator& op) {
             [&](const op::PositionEmbedding&) { return drops(how.hidden_dropout); },
             [&](const op::ClassToken&) { return drops(how.hidden_dropout); },
             [&](const op::Attention& core) {
-                return drops(how.attention_dropout) + (core.sinks ? " sinks" : "") +
-                       (softcap() ? " softcap" : "");
+                return drops(how.attention_dropout) + (core.sinks ? " sinks" : "") + scores();
             }},
         op.roles);
 }

@@ -14,12 +14,17 @@ Mask mask_of(const FlashAttention& attention) {
 }
 
 void set_mask(FlashAttention& attention, const Mask& mask) {
-    attention.causal = !std::holds_alternative<FullMask>(mask);
+    attention.causal = true;
     attention.window.reset();
     attention.chunk.reset();
-    if (const auto* window = std::get_if<WindowMask>(&mask)) attention.window = window->keys;
-    if (const auto* best = std::get_if<TopKMask>(&mask)) attention.window = best->keys;
-    if (const auto* chunk = std::get_if<ChunkMask>(&mask)) attention.chunk = chunk->tokens;
+    std::visit(Overloaded{
+                   [&](const FullMask&) { attention.causal = false; },
+                   [](const CausalMask&) {},
+                   [&](const WindowMask& window) { attention.window = window.keys; },
+                   [&](const ChunkMask& chunk) { attention.chunk = chunk.tokens; },
+                   [&](const TopKMask& best) { attention.window = best.keys; },
+               },
+               mask);
 }
 
 double pairs(const FlashAttention& attention) {

@@ -12,7 +12,8 @@
 /// Jobs of other frameworks: read into scenarios, and written from them. Sources of flags and
 /// defaults: Megatron-LM d98e8a64dd (megatron/training/arguments.py), Megatron-Bridge 067f987df,
 /// Primus fd1eeabb, torchtitan v0.2.2 and b5bcd76c6, DeepSpeed edaa72212, ColossalAI 4f9953be3,
-/// accelerate 16cb6eb8.
+/// accelerate 16cb6eb8, NeMo Automodel 36044ad3d, ms-swift 3602360a5, nanotron 2411b022, GPT-NeoX
+/// ea7aefd8, verl b178a3cd5, slime 624b824a8.
 namespace debubble::jobs {
 
 /// The words of `import --from`, in the order of the help.

@@ -7,7 +7,7 @@
 
 /// Every schedule the project knows. To add one: write its file in this folder, whose last function
 /// makes its row, and add that file's name to the list in table.cpp. The command line, the window's
-/// menu and the parametrised tests read the table, so nothing else changes.
+/// menu and the parametrised tests read the table; ARCHITECTURE.md lists the rest.
 namespace debubble {
 
 std::span<const Generator> generators();

@@ -4,16 +4,6 @@
 #include "scenarios/plan/plan.h"
 
 namespace debubble::sim {
-namespace {
-
-constexpr CostTerm kInterpreter{"around the operators",
-                                "measured: the interpreter's own work in a pass"};
-
-constexpr CostTerm kWaitingHost{
-    "the host after a message",
-    "the pass's share of host_micro_batch, since the host waits for messages before it goes on"};
-
-}  // namespace
 
 Duration host_between(const scenarios::Scenario& scenario, Pass pass) {
     const bool split = pass == Pass::BackwardInput || pass == Pass::BackwardWeight;

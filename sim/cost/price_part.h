@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,15 @@ inline constexpr CostTerm kLaunching{
 /// Gathers and reductions between replicas inside the pass.
 inline constexpr CostTerm kSharding{
     "sharded parameters", "gathered and reduced between replicas, as far as nothing hides it"};
+/// On a calibrated machine, the interpreter's time in a pass.
+inline constexpr CostTerm kInterpreter{"around the operators",
+                                       "measured: the interpreter's own work in a pass"};
+/// The host goes on only when a message has arrived.
+inline constexpr CostTerm kWaitingHost{
+    "the host after a message",
+    "the pass's share of host_micro_batch, since the host waits for messages before it goes on"};
+/// All of them: the window has words for each in its own language.
+inline constexpr std::array kCostTerms{kLaunching, kSharding, kInterpreter, kWaitingHost};
 
 struct PricePart {
     int times = 1;

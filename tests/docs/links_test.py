@@ -17,6 +17,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)")
 # A decision that is named anywhere, and a page that a page names. Code and data also name pages of other projects.
 DECISION_NAME = re.compile(r"\bdocs/(decisions/\d{4}[\w-]*(?:\.md)?)")
 PAGE_NAME = re.compile(r"(?<![\w/])docs/((?:[a-z0-9-]+/)?[a-z0-9-]+\.md)")
+# A code span that is a path of code: with a folder, or the name of a file in C++. NAME stands for any word.
+CODE_SPAN = re.compile(r"`([\w*{},./-]*(?:\w/[\w*{},./-]*|[\w*]\.(?:h|cpp|cu|\{h,cpp\})|\w_test))`")
 DECISION = re.compile(r"\A# (\d{4})\. \S.*[^.]\n\n\* Date: \d{4}-\d\d-\d\d(?:, revised \d{4}-\d\d-\d\d)?\n"
                       r"\* Status: (?:accepted|superseded by \d{4})\n\* Supersedes: \S[^#]*?\n\n"
                       r"## Context\n\n(?s:.+?)\n\n## Decision\n\n(?s:.+?)\n\n## Consequences\n\n(?s:.+)\Z")
@@ -53,6 +55,23 @@ def broken_names(file, root):
         there = list((root / "docs").glob(name if name.endswith(".md") else name + "*"))
         if not there:
             yield f"{file}: there is no docs/{name}"
+
+
+def braces(path):
+    """a.{h,cpp} as a.h and a.cpp."""
+    one = re.search(r"\{([^}]*)\}", path)
+    return [path] if not one else [other for word in one[1].split(",")
+                                   for other in braces(path[:one.start()] + word + path[one.end():])]
+
+
+def dead_code_paths(page, files):
+    """Paths of code that a page has in code spans and that end no path of the tree, a sentence each."""
+    tree = "".join(f"/{path}\n" for file in files for path in (file, *file.parents))
+    for span in CODE_SPAN.findall(re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)):
+        for path in braces(span + ".cpp" * span.endswith("_test")):
+            ending = re.escape(path.rstrip("/")).replace("NAME", r"\*").replace(r"\*", r"[^/\n]*")
+            if not path.startswith("build/") and not re.search(f"/{ending}\n", tree):
+                yield f"{page}: there is no {path}"
 
 
 def mistakes_of_decisions(folder):
@@ -102,6 +121,12 @@ class Tree(unittest.TestCase):
         self.assertEqual([], [mistake for file in files if file != pathlib.Path(__file__).resolve()
                               for mistake in broken_names(file, ROOT)])
 
+    def test_every_path_of_code_is_there(self):
+        files = [file.relative_to(ROOT) for file in all_files("*")]
+        pages = [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs/decisions").glob("*.md")]
+        self.assertGreater(len(pages), 20)
+        self.assertEqual([], [mistake for page in pages for mistake in dead_code_paths(page, files)])
+
     def test_decisions_have_one_form_and_are_listed(self):
         self.assertEqual([], list(mistakes_of_decisions(ROOT / "docs/decisions")))
 
@@ -133,6 +158,13 @@ class Mistakes(unittest.TestCase):
         good, bad = "docs/" + "decisions/0001", "docs/" + "decisions/0002"
         self.assertEqual([], list(broken_names(self.page(f"// {good} says why\n", "a.h"), self.root)))
         self.assertIn("0002", "".join(broken_names(self.page(f"// ({bad}).\n", "a.h"), self.root)))
+
+    def test_a_path_of_code_that_is_not_there(self):
+        files = [pathlib.PurePosixPath(name) for name in ("sim/cost/price.h", "sim/cost/price.cpp", "tests/price_test.cpp")]
+        good = "`sim/cost/` `cost/price.{h,cpp}` `price.h` `price_test` `cost/*.cpp` `NAME_test.cpp` `build/a/b` `.cu` `a / b`"
+        self.assertEqual([], list(dead_code_paths(self.page(good), files)))
+        for dead in ("sim/price.h", "ice.h", "cost/price.{h,cu}", "other_test", "exec/cost/", "sim/cos", "sim/*.cpp"):
+            self.assertIn("there is no", "".join(dead_code_paths(self.page(f"(`{dead}`)\n"), files)), dead)
 
     def decisions(self, text, listed="| 0001 | [A plan is data](0001-a-plan.md) |\n"):
         self.page(text, "docs/decisions/0001-a-plan.md")

@@ -272,6 +272,10 @@ void read_neox_job(const JobText& text, Reading& job) {
     else
         settle_neox_attention(job, layers_of_given_model(job, text.folder));
     job.mistakes().throw_if_any();
+    for (const char* name :
+         {"deepspeed_overlap_comm", "deepspeed_bucket", "deepspeed_offload", "deepspeed_grad_dtype",
+          "neox_partition_method", "gradient_accumulation_steps", "fp32_allreduce"})
+        job.in.find(name);  // which are read after Megatron-LM's, and so are not unknown to it
     read_megatron(job, {.tool = "GPT-NeoX", .framework = "megatron-2021"});
     finish_deepspeed(job);
     if (!job.has_model()) finish_neox_network(job);

@@ -9,6 +9,7 @@
 #include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
 #include "sim/bill_rows.h"
+#include "sim/cost/price_part.h"
 #include "sim/explain/communication.h"
 #include "sim/run_plan/run_job.h"
 #include "tests/gui/viewmodel/timeline/plans.h"
@@ -97,6 +98,8 @@ TEST_F(SaidWords, that_the_rooms_below_say_are_known_to_the_translators) {
             EXPECT_TRUE(knows("bill", row.part.words)) << row.part.words;
             EXPECT_TRUE(row.part.freed.empty() || knows("bill", row.part.freed)) << row.part.freed;
         }
+    for (const sim::CostTerm& term : sim::kCostTerms)
+        EXPECT_TRUE(knows("formula", term.formula)) << term.name;
     for (std::size_t i = 0; i < kMemoryClasses; ++i)
         EXPECT_TRUE(knows("classes", name_of(static_cast<MemoryClass>(i)))) << i;
     for (std::size_t i = 0; i < sim::kRunTimes; ++i)

@@ -126,6 +126,22 @@ TEST(OperatorSignature, TellsApartWhatRunsDifferently) {
         }
 }
 
+/// Kernels on the tensor cores compute plain scores; other attention goes to slower ones, though
+/// its FLOPs and bytes are the same.
+TEST(OperatorSignature, TellsApartAttentionWithOtherScores) {
+    std::set<std::string> cores{core_of(gpt(2, 256, 8), fused())};
+    const auto with = [&](std::string_view word, auto change) {
+        Architecture model = gpt(2, 256, 8);
+        change_layers(model, change);
+        const std::string core = core_of(model, fused());
+        EXPECT_THAT(core, HasSubstr(" " + std::string(word) + " attention 1x8/8x64x64x32"));
+        EXPECT_TRUE(cores.insert(core).second) << core;
+    };
+    with("softcap", [](LayerKeys& keys) { keys.score_softcap = 50; });
+    with("alibi", [](LayerKeys& keys) { keys.alibi = true; });
+    with("temperature", [](LayerKeys& keys) { keys.temperature = {8192, 0.1}; });
+}
+
 TEST(OperatorSignature, IsPlainText) {
     for (const auto& [text, count] :
          signatures(llama(2, 256, 8, 4, 512, 1000), fused(), {0, 2, true, true})) {

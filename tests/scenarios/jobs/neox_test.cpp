@@ -16,6 +16,7 @@ using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr const char* kNeoxNetwork =
     "  # parallelism\n"
@@ -132,6 +133,15 @@ TEST(NeoxJob, NotesWhatThePlanLacks) {
     EXPECT_THAT(job.notes, Contains(HasSubstr("distributed over tensor ranks")));
     EXPECT_THAT(job.notes, Contains(HasSubstr("8-bit moments")));
     EXPECT_THAT(job.notes, Contains(HasSubstr("fancy_speed is not a known setting")));
+}
+
+TEST(NeoxJob, CallsNoSettingUnknownThatItPlans) {
+    const Imported job =
+        import_text(neox_job("  \"data_types\": {\"grad_accum_dtype\": \"fp32\"},\n"
+                             "  \"pipe_partition_method\": \"type:transformer\",\n"
+                             "  \"fp32_allreduce\": true,\n"),
+                    "job.yml", "gpt-neox", kNeoxGiven);
+    EXPECT_THAT(job.notes, Not(Contains(HasSubstr("not a known setting"))));
 }
 
 }  // namespace
