@@ -150,7 +150,7 @@ void add_pair_parts(TimelineDocument& document) {
     const std::vector<PairPart>& parts = document.trace.pair_parts;
     for (const PairPart& part : parts)
         if (part.step == PairStep::AttentionWeights || part.step == PairStep::ExpertWeights)
-            document.paints[static_cast<std::size_t>(Paint::Weight)] = true;
+            document.paints[Paint::Weight] = true;
     for (std::uint32_t i = 0; i < parts.size(); ++i)
         if (const auto device = devices.find({parts[i].rank, parts[i].replica});
             device != devices.end())
@@ -194,7 +194,7 @@ void add_memory(TimelineDocument& document) {
     const Trace& trace = document.trace;
     document.memory_top = document.memory_limit.value_or(Bytes{});
     for (const MemorySample& sample : trace.memory)
-        if (sample.held.count > 0) document.holds[static_cast<std::size_t>(sample.held_as)] = true;
+        if (sample.held.count > 0) document.holds[sample.held_as] = true;
     for (Device& device : document.devices) {
         const auto samples = of_rank(trace.memory, device.rank, &MemorySample::rank);
         device.memory = MemorySeries(samples);
@@ -229,11 +229,11 @@ void add_range(TimelineDocument& document) {
     range = {Instant::max(), Instant::min()};
     for (const Span& span : document.trace.spans) {
         range = {std::min(range.begin, span.begin), std::max(range.end, span.end)};
-        document.paints[static_cast<std::size_t>(paint_of(span.action))] = true;
+        document.paints[paint_of(span.action)] = true;
         if (const auto* overlap = std::get_if<Overlap>(&span.action))
-            document.paints[static_cast<std::size_t>(paint_of(overlap->second))] = true;
+            document.paints[paint_of(overlap->second)] = true;
     }
-    document.paints[static_cast<std::size_t>(Paint::Bubble)] = !document.statistics.bubbles.empty();
+    document.paints[Paint::Bubble] = !document.statistics.bubbles.empty();
     if (range.begin > range.end) range = {};
 }
 
