@@ -62,7 +62,7 @@ double of_run(const Prediction& p, const auto& figure) {
 /// A figure of one kind of communication.
 template <CommunicationKind kKind, double KindTime::*kFigure>
 double communication(const Prediction& p) {
-    return of_kind(mean_communication(p), kKind).*kFigure;
+    return mean_communication(p)[kKind].*kFigure;
 }
 
 /// The text of a number in results.csv.

@@ -180,10 +180,7 @@ void AllocatorPlayer::pass(const Compute& c) {
     });
     // The embeddings and the head, of which no other unit is the owner, stay for the backward.
     MemoryByClass stays{};
-    if (c.pass == Pass::Forward && now) {
-        const auto parameters = static_cast<std::size_t>(MemoryClass::Parameters);
-        stays[parameters] = held.parameters_left();
-    }
+    if (c.pass == Pass::Forward && now) stays[MemoryClass::Parameters] = held.parameters_left();
     hold(stays);
 }
 
