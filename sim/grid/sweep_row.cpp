@@ -176,8 +176,7 @@ constexpr std::array kVerdicts{MemoryVerdict::Fits, MemoryVerdict::DoesNotFit,
                                MemoryVerdict::CannotBeTold};
 
 std::size_t place_of(std::string_view name) {
-    return static_cast<std::size_t>(std::ranges::find(kFigures, name, &Figure::name) -
-                                    kFigures.begin());
+    return std::ranges::find(kFigures, name, &Figure::name) - kFigures.begin();
 }
 
 std::string truth(bool value) {

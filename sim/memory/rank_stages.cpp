@@ -21,10 +21,9 @@ std::vector<std::size_t> built_as(const scenarios::Scenario& scenario,
     for (const models::StageContent& content : contents) {
         std::size_t like = first.size();
         if (names == RankStages::Names::OfOneAlike)
-            like = static_cast<std::size_t>(
-                std::ranges::find_if(
-                    contents, [&](const auto& c) { return alike(layers, how, c, content); }) -
-                contents.begin());
+            like = std::ranges::find_if(
+                       contents, [&](const auto& c) { return alike(layers, how, c, content); }) -
+                   contents.begin();
         first.push_back(like);
     }
     return first;

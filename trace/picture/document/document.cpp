@@ -78,8 +78,7 @@ std::vector<DeviceRows> rows_of(const Trace& trace, const std::vector<UnitSize>&
         std::size_t& unit = latest[static_cast<std::uint32_t>(span.rank.index) % latest.size()];
         const std::pair key(span.rank, span.replica);
         if (units[unit].key() != key)
-            unit = static_cast<std::size_t>(
-                std::ranges::lower_bound(units, key, {}, &UnitSize::key) - units.begin());
+            unit = std::ranges::lower_bound(units, key, {}, &UnitSize::key) - units.begin();
         if (is_work(span.action) || std::holds_alternative<OptimizerStep>(span.action))
             rows[unit].add_work(trace, i);
         else
@@ -164,7 +163,7 @@ void add_statistics(TimelineDocument& document) {
             if (device.rank == row.rank && device.replica == row.replica) {
                 device.statistics = &row;
                 const auto mine = of_rank(bubbles, row.rank, &Bubble::rank);
-                device.first_bubble = static_cast<std::size_t>(mine.data() - bubbles.data());
+                device.first_bubble = mine.data() - bubbles.data();
                 device.last_bubble = device.first_bubble + mine.size();
                 device.longest_bubbles.resize((mine.size() + kBubbleBlock - 1) / kBubbleBlock);
                 for (std::size_t b = 0; b < mine.size(); ++b) {
@@ -198,7 +197,7 @@ void add_memory(TimelineDocument& document) {
     for (Device& device : document.devices) {
         const auto samples = of_rank(trace.memory, device.rank, &MemorySample::rank);
         device.memory = MemorySeries(samples);
-        const auto rank = static_cast<std::size_t>(device.rank.index);
+        const std::size_t rank = device.rank.index;
         if (rank < trace.peaks.size()) {
             device.peak = &trace.peaks[rank];
             device.peak_span = span_of_peak(trace, device);
