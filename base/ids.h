@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cassert>
 #include <compare>
 #include <concepts>
 #include <cstddef>
@@ -65,14 +66,22 @@ public:
     }
 };
 
-/// An array with one element for each value of an enumeration. An aggregate, as std::array is.
+/// An array with one element for each value of an enumeration. An aggregate, as std::array is. As
+/// its index, a plain number serves loops over the whole table; another enumeration does not
+/// compile.
 template <TableKey Key, class T, std::size_t N>
 struct ArrayBy : std::array<T, N> {
     using Values = std::array<T, N>;
     using Values::operator[];
 
-    constexpr T& operator[](const Key& key) { return (*this)[position_of(key)]; }
-    constexpr const T& operator[](const Key& key) const { return (*this)[position_of(key)]; }
+    constexpr T& operator[](const Key& key) { return (*this)[checked(key)]; }
+    constexpr const T& operator[](const Key& key) const { return (*this)[checked(key)]; }
+
+private:
+    static constexpr std::size_t checked(const Key& key) {
+        assert(position_of(key) < N && "the table has an element for each value");
+        return position_of(key);
+    }
 };
 
 }  // namespace debubble

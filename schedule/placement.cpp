@@ -96,7 +96,7 @@ std::size_t PlacementIndex::entry_of(Rank rank, Stage stage) const {
     // Most stages have one holder, and this is asked for every action.
     const auto at = holders.size() == 1 ? holders.begin() : std::ranges::lower_bound(holders, rank);
     assert(at != holders.end() && *at == rank && "the rank holds the stage");
-    return entries_[first_of_stage_[stage.index] + static_cast<std::size_t>(at - holders.begin())];
+    return entries_[first_of_stage_[stage.index] + (at - holders.begin())];
 }
 
 std::int64_t placement_entries_read() {

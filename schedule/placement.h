@@ -65,7 +65,7 @@ public:
     int stage_count() const { return static_cast<int>(first_of_stage_.size()) - 1; }
     /// The holders of the stage in rank order.
     std::span<const Rank> ranks_of(Stage stage) const;
-    bool has_several_holders() const { return size() > static_cast<std::size_t>(held_); }
+    bool has_several_holders() const { return std::ssize(entries_) > held_; }
 
     std::size_t size() const { return entries_.size(); }  ///< number of entries
     /// Number of the first entry of the rank; for rank p it is size().

@@ -50,12 +50,11 @@ std::vector<Violation> waits_on(const Schedule& schedule, const Program& program
     std::vector<Violation> violations;
     const auto add = [&](Violation::Kind kind, Rank rank, std::size_t position,
                          const std::string& sentence) {
-        const auto r = static_cast<std::size_t>(rank.index);
-        violations.push_back(
-            {kind, rank,
-             lowered ? position
-                     : position_without_messages(program.ranks[r], position, schedule.ranks[r]),
-             sentence});
+        violations.push_back({kind, rank,
+                              lowered ? position
+                                      : position_without_messages(program.ranks[rank], position,
+                                                                  schedule.ranks[rank]),
+                              sentence});
     };
     if (transport != Transport::Buffered)
         for (const Exchanged& two : exchanged_messages(program, transport))

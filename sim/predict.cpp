@@ -59,20 +59,18 @@ void fill_speed(Prediction& out, const Scenario& played, double attended) {
 void fill_ranks(Prediction& out, const Plan& plan, const Statistics& statistics,
                 const std::vector<MemoryPeak>& peaks) {
     for (const RankStatistics& rank : statistics.ranks) {
-        const auto index = static_cast<std::size_t>(rank.rank.index);
+        const MemoryPeak& peak = peaks[rank.rank.index];
         RankPrediction row;
         row.rank = rank.rank;
-        row.stages = plan.schedule.placement.stages[index];
+        row.stages = plan.schedule.placement.stages[rank.rank];
         row.busy_s = seconds(rank.busy);
         row.exposed_comm_s = seconds(rank.exposed);
         row.optimizer_s = seconds(rank.optimizer);
         const Duration used = rank.busy + rank.exposed + rank.optimizer;
         row.idle_s = seconds(from_seconds(out.step_time_s) - used);
-        row.memory = peaks[index].held;
+        row.memory = peak.held;
         row.peak_memory = total(row.memory);
-        row.peak_op = peaks[index].op.empty()
-                          ? peaks[index].action
-                          : fmt::format("{} {}", peaks[index].action, peaks[index].op);
+        row.peak_op = peak.op.empty() ? peak.action : fmt::format("{} {}", peak.action, peak.op);
         out.ranks.push_back(std::move(row));
     }
 }

@@ -15,18 +15,17 @@ struct Line {
     explicit Line(int width) : shares(width) {}
 
     void add(double left, double right, Paint paint, double weight) {
-        const auto kind = static_cast<std::size_t>(paint);
         const double most = static_cast<double>(shares.size());
         left = std::clamp(left, 0.0, most);
         right = std::clamp(right, 0.0, most);
         for (auto x = static_cast<std::size_t>(left); static_cast<double>(x) < right; ++x) {
             const double from = std::max(left, static_cast<double>(x));
             const double to = std::min(right, static_cast<double>(x + 1));
-            shares[x][kind] += static_cast<float>(weight * (to - from));
+            shares[x][paint] += static_cast<float>(weight * (to - from));
         }
     }
 
-    std::vector<std::array<float, kPaints>> shares;
+    std::vector<ArrayBy<Paint, float, kPaints>> shares;
 };
 
 std::vector<std::uint32_t> coloured(const Line& line, double end, picture::Theme theme) {
@@ -48,7 +47,7 @@ std::vector<std::uint32_t> coloured(const Line& line, double end, picture::Theme
             mix_in(palette[kind], share);
             idle -= share;
         }
-        mix_in(palette[static_cast<std::size_t>(Paint::Bubble)], idle);
+        mix_in(palette[Paint::Bubble], idle);
         mix_in(outside, 1 - inside);
         const auto byte = [&](std::size_t channel) {
             return static_cast<std::uint8_t>(std::lround(std::clamp(sum[channel], 0.0, 255.0)));

@@ -152,7 +152,7 @@ private:
         const char* at = token_end_ ? token_end_ : source_->text.data();
         while (at < furthest_ && kBetween.find(*at) != std::string_view::npos) ++at;
         token_end_ = furthest_;
-        token_at_ = static_cast<std::size_t>(at - source_->text.data());
+        token_at_ = at - source_->text.data();
         return place_of(at);
     }
 

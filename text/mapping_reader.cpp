@@ -177,7 +177,7 @@ std::size_t MappingReader::read_word(std::string_view key, const std::vector<std
     if (!found) return known.size();
     const auto at = std::ranges::find(known, found->scalar);
     if (at == known.end()) complain_unknown(key, what, found->scalar, known);
-    return static_cast<std::size_t>(at - known.begin());
+    return at - known.begin();
 }
 
 template <class T>

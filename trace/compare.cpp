@@ -54,7 +54,7 @@ public:
             rank.replica, rank.busy, rank.exposed, rank.optimizer, idle_of(rank), 1, {}};
         for (const RankStatistics& other : statistics_.ranks)
             out.place += std::pair(-other.busy, other.rank) < std::pair(-rank.busy, rank.rank);
-        const auto index = static_cast<std::size_t>(rank.rank.index);
+        const std::size_t index = rank.rank.index;
         if (index < trace_.peaks.size()) out.peak = trace_.peaks[index].held;
         return out;
     }

@@ -41,7 +41,7 @@ std::size_t SpanTable::index_of(const Trace& trace, std::uint32_t number,
                                 std::uint32_t span) const {
     const auto spans = group(number);
     const auto found = std::ranges::lower_bound(spans, when(trace)(span), {}, when(trace));
-    return begin_of(number) + static_cast<std::size_t>(found - spans.begin());
+    return begin_of(number) + (found - spans.begin());
 }
 
 }  // namespace debubble

@@ -34,10 +34,6 @@ constexpr std::int64_t kDeviceLine = 256;  ///< kernels and libraries work best 
 constexpr std::int64_t kGuard = 1 << 16;   ///< bytes poisoned after the last tensor
 constexpr std::int64_t kLeastMore = std::int64_t{16} << 20;  ///< bytes reserved at a time
 
-std::size_t index_of(MemoryClass held_as) {
-    return static_cast<std::size_t>(held_as);
-}
-
 }  // namespace
 
 /// The gaps between tensors; no two of them are neighbours.
@@ -199,9 +195,9 @@ ArenaTensor Arena::allocate(const Shape& shape, DataType type, MemoryClass held_
     used_up_to(at + padded(bytes));
     if (device_ == nullptr) ASAN_UNPOISON_MEMORY_REGION(tensor.view_.data, bytes);
 
-    Bytes& held = held_[index_of(held_as)];
+    Bytes& held = held_[held_as];
     held += Bytes{bytes};
-    Bytes& highest = highest_[index_of(held_as)];
+    Bytes& highest = highest_[held_as];
     highest = std::max(highest, held);
     if (if_even.count > 0) {
         routed_ += Bytes{bytes};
@@ -296,7 +292,7 @@ std::shared_ptr<std::byte> Arena::allocate_outside(Bytes size) const {
 }
 
 void Arena::count_out(const ArenaTensor& tensor) {
-    held_[index_of(tensor.held_as_)] -= Bytes{tensor.view_.bytes()};
+    held_[tensor.held_as_] -= Bytes{tensor.view_.bytes()};
     if (tensor.if_even_.count == 0) return;
     routed_ -= Bytes{tensor.view_.bytes()};
     if_even_ -= tensor.if_even_;

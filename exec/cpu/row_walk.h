@@ -54,7 +54,7 @@ public:
     /// A walk over this many elements of an operand at a time, so that fp32 copies stay in the
     /// cache.
     RowWalk(int workers, std::int64_t elements_at_once)
-        : elements_at_once_(elements_at_once), scratch_(static_cast<std::size_t>(workers)) {}
+        : elements_at_once_(elements_at_once), scratch_(workers) {}
 
     int workers() const { return static_cast<int>(scratch_.size()); }
 
@@ -89,7 +89,7 @@ public:
     template <class Body>
     double sum(std::int64_t rows, std::int64_t width, const Body& body) {
         const std::int64_t at_once = rows_at_once(width);
-        std::vector<double> parts(static_cast<std::size_t>((rows + at_once - 1) / at_once));
+        std::vector<double> parts((rows + at_once - 1) / at_once);
         (*this)(rows, width, [&](Fp32Operands& use, Rows block) {
             parts[block.first / at_once] = body(use, block);
         });

@@ -34,7 +34,7 @@ bool lay_zeros(std::uintptr_t address) {
     for (Entry* entry = all_entries.load(); entry != nullptr; entry = entry->next) {
         const std::uintptr_t begin = entry->begin.load();
         if (begin == 0 || address < begin || address >= entry->end.load()) continue;
-        const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+        const std::size_t size = ::sysconf(_SC_PAGESIZE);
         void* page = reinterpret_cast<void*>(address / size * size);
         entry->has_zeros.store(true);
         return ::mmap(page, size, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) !=

@@ -18,11 +18,10 @@ QString row(const QString& keys, const QString& meaning) {
 }
 
 QString colour_row(Paint paint, const Palette& palette) {
-    const auto at = static_cast<std::size_t>(paint);
     const std::string_view name = name_of(paint);
     const bool hatched = paint == Paint::Recompute || paint == Paint::Bubble;
     return QString("<tr><td bgcolor='%1' width='60'>&nbsp;</td><td>&nbsp;&nbsp;%2%3</td></tr>")
-        .arg(QString::fromStdString(hex(palette[at])),
+        .arg(QString::fromStdString(hex(palette[paint])),
              QString::fromUtf8(name.data(), qsizetype(name.size())),
              hatched ? QString(", hatched") : QString());
 }

@@ -24,9 +24,9 @@ public:
             for (const std::span<const int> list : uses[at].tensors())
                 for (const int tensor : list)
                     if (group_[tensor] >= 0) needed[group_[tensor]] = at;
-        begin_of_backward_ = static_cast<std::size_t>(
+        begin_of_backward_ =
             std::ranges::find_if(uses, [](const OperatorUse& u) { return u.pass != 0; }) -
-            uses.begin());
+            uses.begin();
         for (const std::size_t mine : needed) {
             std::size_t before = begin_of_backward_;
             for (const std::size_t other : needed)

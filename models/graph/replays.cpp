@@ -103,15 +103,15 @@ bool contains(const Replay& outer, const Replay& inner) {
 int first_reader(const StageGraph& graph, const Replay& replay, const std::vector<Replay>& all) {
     const std::set<int> made = made_by(graph, replay);
     const std::vector<Operator>& ops = graph.operators;
-    const auto own = static_cast<std::size_t>(replay.operators.back());
-    int reader = replay.operators.back();
+    const int own = replay.operators.back();
+    int reader = own;
     for (std::size_t i = own + 1; i < ops.size() && ops[i].layer == ops[own].layer; ++i)
         if (uses_any(ops[i].backward_input_uses, made) ||
             uses_any(ops[i].backward_weight_uses, made))
             reader = static_cast<int>(i);
     for (const Replay& other : all) {
-        const auto first = static_cast<std::size_t>(other.operators.front());
-        if (other.discards || ops[first].layer != ops[own].layer || contains(other, replay))
+        if (other.discards || ops[other.operators.front()].layer != ops[own].layer ||
+            contains(other, replay))
             continue;
         const bool reads = std::ranges::any_of(
             other.operators, [&](int index) { return uses_any(ops[index].inputs, made); });

@@ -38,8 +38,7 @@ bool read_of_layers(text::MappingReader& in, const Config& config, std::string_v
                     std::vector<std::string>& words) {
     const text::NodePtr list = in.value(key);
     if (!list) return false;
-    if (!list->is(text::Node::Kind::List) ||
-        list->items.size() != static_cast<std::size_t>(config.layers)) {
+    if (!list->is(text::Node::Kind::List) || std::ssize(list->items) != config.layers) {
         in.complain(key, fmt::format("'{}' lists {} layers, but the network has {}", key,
                                      list->items.size(), config.layers));
         return false;

@@ -325,7 +325,7 @@ void read_searched(text::MappingReader& in, Config& config) {
     in.demand("block_configs");
     const text::NodePtr blocks = in.value("block_configs");
     if (!blocks || !in.good()) return;
-    if (blocks->items.size() != static_cast<std::size_t>(config.layers))
+    if (std::ssize(blocks->items) != config.layers)
         return in.complain("block_configs",
                            fmt::format("{} blocks are listed, but 'num_hidden_layers' is {}",
                                        blocks->items.size(), config.layers));

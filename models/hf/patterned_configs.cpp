@@ -157,7 +157,7 @@ std::vector<bool> rotating_layers(text::MappingReader& in, const Config& config)
     std::vector<int> listed;
     in.wholes("no_rope_layers", listed, 0, 1);
     if (listed.empty()) return all_but_each(config.layers, every);
-    if (listed.size() != static_cast<std::size_t>(config.layers))
+    if (std::ssize(listed) != config.layers)
         in.complain("no_rope_layers", fmt::format("{} numbers are given for {} layers",
                                                   listed.size(), config.layers));
     listed.resize(config.layers, 1);

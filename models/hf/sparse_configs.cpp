@@ -221,11 +221,10 @@ std::vector<LayerEntries> read_ratios(text::MappingReader& in, const Config& con
     std::vector<int> ratios;
     in.demand("compress_ratios");
     in.wholes("compress_ratios", ratios, 0, 1 << 20);
-    const auto layers = static_cast<std::size_t>(config.layers);
-    if (in.good() && ratios.size() < layers)
-        in.complain("compress_ratios",
-                    fmt::format("{} ratios are listed for {} layers", ratios.size(), layers));
-    ratios.resize(layers, 0);
+    if (in.good() && std::ssize(ratios) < config.layers)
+        in.complain("compress_ratios", fmt::format("{} ratios are listed for {} layers",
+                                                   ratios.size(), config.layers));
+    ratios.resize(config.layers, 0);
     std::vector<LayerEntries> entries;
     for (const int ratio : ratios) {
         entries.push_back({ratio, ratio == 4});

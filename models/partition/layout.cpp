@@ -38,7 +38,7 @@ std::size_t read_times(const Signs& signs, std::size_t star, std::size_t& times)
     std::size_t end = star + 1;
     times = 0;
     for (; end < signs.size() && is_digit(signs[end]); ++end) {
-        times = 10 * times + static_cast<std::size_t>(signs[end].unit - '0');
+        times = 10 * times + (signs[end].unit - '0');
         if (times > kLongestLayout)
             refuse(fmt::format("{} repeats more than {} times", at(signs[star]), kLongestLayout));
     }

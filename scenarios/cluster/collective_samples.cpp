@@ -103,7 +103,7 @@ private:
             kind_ = kind_named(words.back());
         if (words[0] == "size") {
             const auto time = std::ranges::find(words, "time");
-            if (time != words.end()) time_ = static_cast<std::size_t>(time - words.begin());
+            if (time != words.end()) time_ = time - words.begin();
         }
     }
 

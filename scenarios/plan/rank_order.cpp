@@ -17,7 +17,7 @@ std::optional<RankOrder> RankOrder::parse(std::string_view text) {
         const std::size_t end = std::min(text.find('-'), text.size());
         const auto word = std::ranges::find(kWords, text.substr(0, end));
         if (word == kWords.end()) return std::nullopt;
-        const auto index = static_cast<std::size_t>(word - kWords.begin());
+        const std::size_t index = word - kWords.begin();
         if (std::exchange(seen[index], true)) return std::nullopt;
         place = static_cast<Dimension>(index);
         const bool is_last = &place == &order.inner_first_.back();

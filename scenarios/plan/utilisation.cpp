@@ -76,7 +76,7 @@ double flops_of_modules(const Scenario& scenario) {
     std::vector<double> of_kind;
     double sum = 0;
     for (int layer = 0; layer < layers.count(); ++layer) {
-        const auto kind = static_cast<std::size_t>(layers.kind_of(layer));
+        const std::size_t kind = layers.kind_of(layer);
         if (kind == of_kind.size()) {
             const int first = models::beginning_at(layers, layer);
             of_kind.push_back(flops_again(scenario, how, first, layer - first + 1) -

@@ -22,7 +22,7 @@ public:
           findings_(findings),
           index_(schedule),
           holders_(schedule.placement),
-          seen_(kPasses * index_.size() / 2) {}
+          seen_(index_.size() / 2) {}
 
     void check() {
         for_each([&](const Seen& at, const Compute& c) { note(at, c); });
@@ -31,8 +31,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t kPasses = 4;
-
     template <class Visitor>
     void for_each(Visitor&& visit) const {
         for (int r = 0; r < static_cast<int>(schedule_.ranks.size()); ++r)
@@ -42,11 +40,8 @@ private:
                 });
     }
 
-    std::size_t slot(Pass pass, Stage stage, const MicroBatch& mb) const {
-        return kPasses * index_.of(stage, mb) + static_cast<std::size_t>(pass);
-    }
     const Seen& seen(Pass pass, Stage stage, const MicroBatch& mb) const {
-        return seen_[slot(pass, stage, mb)];
+        return seen_[index_.of(stage, mb)][pass];
     }
     /// The position of the compute that makes a result.
     Seen maker_of(const Message& m) const {
@@ -72,7 +67,7 @@ private:
             findings_.add(Kind::Misplaced, Rank{at.rank}, at.position,
                           fmt::format("{} is on rank {}, which does not hold stage {}", text,
                                       at.rank, c.stage.index));
-        Seen& known = seen_[slot(c.pass, c.stage, c.micro_batch)];
+        Seen& known = seen_[index_.of(c.stage, c.micro_batch)][c.pass];
         if (known.rank >= 0)
             findings_.add(Kind::Duplicate, Rank{at.rank}, at.position,
                           fmt::format("{} is listed twice: on rank {} already", text, known.rank));
@@ -138,7 +133,7 @@ private:
     Findings& findings_;
     ResultIndex index_;
     PlacementIndex holders_;
-    std::vector<Seen> seen_;  ///< positions by stage, microbatch, slice and pass
+    std::vector<ArrayBy<Pass, Seen, 4>> seen_;  ///< positions by stage, microbatch and slice
 };
 
 /// The state of a microbatch's saved tensors of a stage on one rank.

@@ -35,8 +35,7 @@ private:
 };
 
 inline Schedule empty_schedule(std::string name, const PipelineShape& shape, Placement placement) {
-    const auto ranks = static_cast<std::size_t>(shape.ranks);
-    return {std::move(name), shape, std::move(placement), std::vector<ActionList>(ranks)};
+    return {std::move(name), shape, std::move(placement), std::vector<ActionList>(shape.ranks)};
 }
 inline Schedule empty_schedule(std::string name, const PipelineShape& shape) {
     return empty_schedule(std::move(name), shape,

@@ -218,11 +218,11 @@ Reason why_not_zb_auto(const PipelineShape& shape, const GeneratorOptions& optio
     if (Reason reason = objective_reason(options)) return reason;
     const auto [shares, reason] = freed_by_input(options);
     if (reason) return reason;
-    if (shares.size() > 1 && shares.size() != static_cast<std::size_t>(shape.ranks))
+    if (shares.size() > 1 && std::ssize(shares) != shape.ranks)
         return fmt::format("mem_b has numbers for {} ranks, and there are {}", shares.size(),
                            shape.ranks);
     const std::vector<double> limits = memory_limits(shape, options);
-    if (limits.size() != 1 && limits.size() != static_cast<std::size_t>(shape.ranks))
+    if (limits.size() != 1 && std::ssize(limits) != shape.ranks)
         return fmt::format("there are memory limits for {} ranks, and {} ranks", limits.size(),
                            shape.ranks);
     for (const double limit : limits)

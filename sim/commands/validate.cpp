@@ -58,7 +58,7 @@ CsvResult read(const ValidateArguments& args) {
 }
 
 std::string place_of(const Violation& violation, const Schedule& schedule) {
-    const auto rank = static_cast<std::size_t>(violation.rank.index);
+    const std::size_t rank = violation.rank.index;
     if (rank >= schedule.ranks.size() || violation.position >= schedule.ranks[rank].size())
         return fmt::format("rank {}", rank);
     return fmt::format("rank {}, action {} ({})", rank, violation.position + 1,

@@ -37,25 +37,24 @@ StagePrice::StagePrice(const scenarios::Scenario& scenario, const PassPricer& pr
     boundary_ = stage_.graph.boundary_bytes();
     sent_ = stage_.graph.output_bytes();
     sent_back_ = stage_.graph.input_bytes();
-    const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
     const auto priced = [&](const models::PassSteps& steps, std::size_t which) {
         price(scenario, pricer, steps, which, passes);
     };
     // The forward is the same for a fused and for a split backward.
     const BuiltStage::Steps& steps = stage_.built->steps(passes.split);
     plan_fetches(scenario, steps[0], steps[1], passes);
-    priced(steps[0], at(Pass::Forward));
+    priced(steps[0], position_of(Pass::Forward));
     if (passes.again) priced(steps[0], kAgain);
     if (passes.split) {
-        priced(steps[1], at(Pass::BackwardInput));
-        priced(steps[2], at(Pass::BackwardWeight));
+        priced(steps[1], position_of(Pass::BackwardInput));
+        priced(steps[2], position_of(Pass::BackwardWeight));
     }
     if (passes.fused && passes.split) {
         const models::PassSteps& backward = stage_.built->steps(false)[1];
         plan_fetches(scenario, steps[0], backward, passes);
-        priced(backward, at(Pass::Backward));
+        priced(backward, position_of(Pass::Backward));
     } else if (passes.fused) {
-        priced(steps[1], at(Pass::Backward));
+        priced(steps[1], position_of(Pass::Backward));
     }
     fetches_.reset();
     if (passes.pairs)
@@ -119,7 +118,7 @@ double StagePrice::waits_for_host(const scenarios::Scenario& scenario, std::size
 KindTime StagePrice::copies_of_host(const scenarios::Scenario& scenario, std::size_t which,
                                     double exposed) const {
     // A weight pass reads the tensors that the pass before it has reloaded.
-    const bool copies = which != kAgain && which != static_cast<std::size_t>(Pass::BackwardWeight);
+    const bool copies = which != kAgain && which != position_of(Pass::BackwardWeight);
     if (!copies || offloaded_ == Bytes{}) return {};
     const auto bytes = static_cast<double>(offloaded_.count);
     return {exposed, bytes / scenario.cluster.gpu.host_link.value - exposed, bytes};
@@ -141,8 +140,8 @@ double StagePrice::host_seconds(const scenarios::Scenario& scenario, std::size_t
 }
 
 const FetchPass* StagePrice::Fetches::pass_of(std::size_t which) const {
-    if (which == static_cast<std::size_t>(Pass::BackwardWeight)) return nullptr;
-    const bool forward = which == kAgain || which == static_cast<std::size_t>(Pass::Forward);
+    if (which == position_of(Pass::BackwardWeight)) return nullptr;
+    const bool forward = which == kAgain || which == position_of(Pass::Forward);
     return forward ? &plan.forward : &plan.backward;
 }
 
@@ -166,7 +165,7 @@ ShardingTime StagePrice::sharding_of(const scenarios::Scenario& scenario, const 
     FetchLanes lanes =
         backward ? fetches_->after_forward : FetchLanes(contention_of_replicas(scenario));
     const ShardingTime sharding = fetch_time(scenario, fetches_->plan, *pass, time, use, lanes);
-    if (which == static_cast<std::size_t>(Pass::Forward)) fetches_->after_forward = lanes;
+    if (which == position_of(Pass::Forward)) fetches_->after_forward = lanes;
     return sharding;
 }
 
@@ -176,7 +175,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     PassTime time = pricer.time(steps.kernels, stage_.fold);
     const double waits = waits_for_host(scenario, which, time.layers + time.ends + time.exposed);
     time.exposed += waits;
-    of_kind(time.by_kind, CommunicationKind::Host) = copies_of_host(scenario, which, waits);
+    time.by_kind[CommunicationKind::Host] = copies_of_host(scenario, which, waits);
     const double inside = time.exposed;
     int collectives = time.collectives;
     double copies = 0;
@@ -194,7 +193,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
             time.hidden += sharding.hidden;
             time.exchanges[scenarios::Exchange::ShardedParameters] = {sharding.exposed,
                                                                       layers_ + 1};
-            of_kind(time.by_kind, CommunicationKind::Data) +=
+            time.by_kind[CommunicationKind::Data] +=
                 {sharding.exposed, sharding.hidden, sharding.bytes};
             add(time.busy, sharding.busy);
         }
@@ -204,8 +203,7 @@ void StagePrice::price(const scenarios::Scenario& scenario, const PassPricer& pr
     memory_[which] = play(stage_.graph, steps, stage_.fold, which == kAgain, held);
     if (passes.pairs && which != kAgain)
         pieces_[which] = pieces_of(stage_.graph, steps, stage_.fold, held);
-    if (which == static_cast<std::size_t>(Pass::Forward))
-        memory_[which].stays = seen_by_later_slices();
+    if (which == position_of(Pass::Forward)) memory_[which].stays = seen_by_later_slices();
     PassWork& work = work_[which];
     work.kernels = time.layers + time.ends;
     work.exposed = time.exposed;
@@ -289,15 +287,14 @@ void StagePrice::take_measured(const scenarios::Scenario& scenario, const PassPr
         keep_parts(pass, terms, which);
         unmeasured_.merge(pass.missing);
     };
-    const auto at = [](Pass pass) { return static_cast<std::size_t>(pass); };
     const models::RunsByPass fused = models::operator_runs(stage_.graph, false);
-    take(fused[0], at(Pass::Forward));
+    take(fused[0], position_of(Pass::Forward));
     if (passes.again) take(fused[0], kAgain);
-    if (passes.fused) take(fused[1], at(Pass::Backward));
+    if (passes.fused) take(fused[1], position_of(Pass::Backward));
     if (!passes.split) return;
     const models::RunsByPass split = models::operator_runs(stage_.graph, true);
-    take(split[1], at(Pass::BackwardInput));
-    take(split[2], at(Pass::BackwardWeight));
+    take(split[1], position_of(Pass::BackwardInput));
+    take(split[2], position_of(Pass::BackwardWeight));
 }
 
 }  // namespace debubble::sim

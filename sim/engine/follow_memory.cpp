@@ -15,10 +15,6 @@
 namespace debubble::sim {
 namespace {
 
-std::size_t at(MemoryClass memory_class) {
-    return static_cast<std::size_t>(memory_class);
-}
-
 /// The memory of the passes of one rank, each kind computed once.
 class PassTable {
 public:
@@ -50,8 +46,7 @@ private:
     static constexpr std::size_t kKinds = 5;
 
     const PassMemory& of(const Compute& c) {
-        std::optional<PassMemory>& known =
-            slot(static_cast<std::size_t>(c.pass), c.stage, c.micro_batch);
+        std::optional<PassMemory>& known = slot(position_of(c.pass), c.stage, c.micro_batch);
         if (!known) known = memory_.compute(c);
         return *known;
     }
@@ -70,13 +65,13 @@ private:
     }
     const PassMemory& optimizer() {
         optimizer_.peak_above = memory_.optimizer_transient(rank_);
-        optimizer_.at_peak[at(MemoryClass::Workspace)] = optimizer_.peak_above;
+        optimizer_.at_peak[MemoryClass::Workspace] = optimizer_.peak_above;
         optimizer_.op_at_peak = "optimizer";
         return optimizer_;
     }
     std::optional<PassMemory>& slot(std::size_t kind, Stage stage, MicroBatch mb) {
-        const std::size_t row = local_.index_of(stage) * micro_batches_ +
-                                static_cast<std::size_t>(micro_batches_ > 1 ? mb.index : 0);
+        const std::size_t row =
+            local_.index_of(stage) * micro_batches_ + (micro_batches_ > 1 ? mb.index : 0);
         return known_[(row * kKinds + kind) * slices_ + mb.slice.value_or(0)];
     }
 
@@ -143,7 +138,7 @@ private:
         if (copies && delta.count == 0) return;
         const bool of_pass = change.what == PassBegins || change.what == PassEnds;
         const PassMemory* pass = of_pass ? &passes_.of_action(change.action) : nullptr;
-        held_[at(change.held_as)] += delta;
+        held_[change.held_as] += delta;
         sum_ += delta;
         if (of_pass) inside_ = change.what == PassBegins ? pass : nullptr;
         if (samples_ != nullptr) show(change, pass);
@@ -166,12 +161,13 @@ private:
             return;
         }
         for (std::size_t c = 0; c < kMemoryClasses; ++c) {
-            const bool changes = c == at(change.held_as) ||
+            const auto held_as = static_cast<MemoryClass>(c);
+            const bool changes = held_as == change.held_as ||
                                  (of != nullptr && of->at_peak[c].count != 0) ||
-                                 (unseen_ && c == at(MemoryClass::Activations));
+                                 (unseen_ && held_as == MemoryClass::Activations);
             if (!changes) continue;
             const Bytes more = inside_ != nullptr ? inside_->at_peak[c] : Bytes{};
-            sample(change.when, static_cast<MemoryClass>(c), held_[c] + more);
+            sample(change.when, held_as, held_[c] + more);
         }
         unseen_ = false;
     }

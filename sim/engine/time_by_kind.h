@@ -1,8 +1,8 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 
+#include "base/ids.h"
 #include "base/purposes.h"
 
 namespace debubble::sim {
@@ -24,14 +24,8 @@ struct KindTime {
     friend bool operator==(const KindTime&, const KindTime&) = default;
 };
 
-using TimeByKind = std::array<KindTime, kCommunicationKinds>;  ///< indexed by CommunicationKind
+using TimeByKind = ArrayBy<CommunicationKind, KindTime, kCommunicationKinds>;
 
-inline KindTime& of_kind(TimeByKind& all, CommunicationKind kind) {
-    return all[static_cast<std::size_t>(kind)];
-}
-inline const KindTime& of_kind(const TimeByKind& all, CommunicationKind kind) {
-    return all[static_cast<std::size_t>(kind)];
-}
 inline void add(TimeByKind& sum, const TimeByKind& more) {
     for (std::size_t kind = 0; kind < sum.size(); ++kind) sum[kind] += more[kind];
 }

@@ -50,7 +50,7 @@ void hide(TimeByKind& all, double taken, const Hides& hides) {
 void expose(TimeByKind& all, double more, CommunicationKind otherwise) {
     const double time = sum_of(all, [](const KindTime& one) { return one.seconds(); });
     if (time <= 0) {
-        of_kind(all, otherwise).exposed += more;
+        all[otherwise].exposed += more;
         return;
     }
     for (KindTime& one : all) one.exposed += more * one.seconds() / time;
@@ -83,10 +83,10 @@ public:
         constexpr std::array kKinds{CommunicationKind::Data, CommunicationKind::Pipeline,
                                     CommunicationKind::Host};
         for (std::size_t b = 0; b < kBetween; ++b) {
-            KindTime& time = of_kind(sum_, kKinds[b]);
+            KindTime& time = sum_[kKinds[b]];
             const double exposed = kept * seconds(statistics.exposed_between_by[b]);
             double unseen = alone_[b] - exposed;
-            if (b == static_cast<std::size_t>(Between::Stages)) unseen -= waits(statistics);
+            if (b == position_of(Between::Stages)) unseen -= waits(statistics);
             time.exposed += exposed;
             time.hidden += std::max(0.0, unseen);
         }
@@ -138,7 +138,7 @@ private:
         if (more < 0)
             hide(split.time, -more, hides);
         else if (gathers)
-            of_kind(split.time, CommunicationKind::Data).exposed += more;
+            split.time[CommunicationKind::Data].exposed += more;
         else
             expose(split.time, more, CommunicationKind::Data);
         split.parts = parts_.number(whole_parts(split.time, unhidden));
@@ -157,7 +157,7 @@ private:
         const CommunicationKind kind = purpose == Between::Replicas ? CommunicationKind::Data
                                        : purpose == Between::Stages ? CommunicationKind::Pipeline
                                                                     : CommunicationKind::Host;
-        of_kind(sum_, kind).bytes += static_cast<double>(span.bytes.count);
+        sum_[kind].bytes += static_cast<double>(span.bytes.count);
     }
     void add_between(const Unshard& u, const Span& span) {
         const auto [time, is_new] = gathers_.try_emplace(u.stage);

@@ -50,8 +50,8 @@ double fullest_share(const Prediction& prediction) {
 /// The share of a step in which it waits for messages between machines.
 double exposed_between_machines(const Prediction& prediction) {
     const TimeByKind mean = mean_communication(prediction);
-    const double exposed = of_kind(mean, CommunicationKind::Data).exposed +
-                           of_kind(mean, CommunicationKind::Pipeline).exposed;
+    const double exposed =
+        mean[CommunicationKind::Data].exposed + mean[CommunicationKind::Pipeline].exposed;
     return std::min(1.0, exposed / prediction.step_time_s);
 }
 

@@ -21,7 +21,7 @@ std::size_t value_of(const scenarios::Sweep& sweep, std::size_t point, std::size
 std::size_t place_of_swept_key(const Grid& grid, const std::string& key) {
     const std::vector<std::string> keys = grid.keys();
     const auto at = std::ranges::find(keys, key);
-    if (at != keys.end()) return static_cast<std::size_t>(at - keys.begin());
+    if (at != keys.end()) return at - keys.begin();
     const auto guess = did_you_mean(key, keys);
     throw InputError(fmt::format("--by {}: the grid does not sweep this key; {}", key,
                                  guess ? fmt::format("did you mean '{}'?", *guess)

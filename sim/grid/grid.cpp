@@ -185,7 +185,7 @@ std::optional<std::size_t> without_recompute(const Grid& grid, std::size_t index
     for (auto key = grid.sweep.keys.rbegin(); key != grid.sweep.keys.rend(); ++key) {
         const std::size_t value = index / stride % key->values.size();
         const auto none = std::ranges::find(key->values, "none") - key->values.begin();
-        const std::size_t other = index + stride * (static_cast<std::size_t>(none) - value);
+        const std::size_t other = index + stride * (none - value);
         if (key->key == kRecomputeKey && none < std::ssize(key->values) && other != index &&
             std::ranges::binary_search(grid.points, other))
             return other;

@@ -163,7 +163,7 @@ void FollowedFile::read_on(const std::function<void(std::size_t index)>& found) 
     struct stat status {};
     if (::fstat(fd, &status) != 0) fail(path_, "cannot be read");
     const std::pair<std::uint64_t, std::uint64_t> file{status.st_dev, status.st_ino};
-    const auto size = static_cast<std::size_t>(status.st_size);
+    const std::size_t size = status.st_size;
     if (file != file_ || size < read_) read_ = 0;
     file_ = file;
     std::string text;
@@ -173,7 +173,7 @@ void FollowedFile::read_on(const std::function<void(std::size_t index)>& found) 
         text.resize(had + more);
         const ssize_t got = ::pread(fd, text.data() + had, more, static_cast<off_t>(read_ + had));
         if (got < 0) fail(path_, "cannot be read");
-        text.resize(had + static_cast<std::size_t>(got));
+        text.resize(had + got);
         if (got == 0) return;
         std::string_view rest = text;
         take_rows(rest, found);

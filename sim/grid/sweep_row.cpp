@@ -62,7 +62,7 @@ double of_run(const Prediction& p, const auto& figure) {
 /// A figure of one kind of communication.
 template <CommunicationKind kKind, double KindTime::*kFigure>
 double communication(const Prediction& p) {
-    return of_kind(mean_communication(p), kKind).*kFigure;
+    return mean_communication(p)[kKind].*kFigure;
 }
 
 /// The text of a number in results.csv.
@@ -176,8 +176,7 @@ constexpr std::array kVerdicts{MemoryVerdict::Fits, MemoryVerdict::DoesNotFit,
                                MemoryVerdict::CannotBeTold};
 
 std::size_t place_of(std::string_view name) {
-    return static_cast<std::size_t>(std::ranges::find(kFigures, name, &Figure::name) -
-                                    kFigures.begin());
+    return std::ranges::find(kFigures, name, &Figure::name) - kFigures.begin();
 }
 
 std::string truth(bool value) {

@@ -46,8 +46,7 @@ private:
     /// Every count-th point, but for those that are done.
     std::vector<std::size_t> mine() const {
         std::vector<std::size_t> share;
-        for (auto at = static_cast<std::size_t>(place_.index); at < grid_.points.size();
-             at += static_cast<std::size_t>(place_.count))
+        for (std::size_t at = place_.index; at < grid_.points.size(); at += place_.count)
             if (!done_.has(grid_.points[at])) share.push_back(grid_.points[at]);
         return share;
     }
@@ -55,10 +54,10 @@ private:
     /// A part of the points that are left: each worker begins elsewhere and takes less the fewer
     /// there are, so that few are predicted twice.
     std::vector<std::size_t> some_of_others() const {
-        const auto count = static_cast<std::size_t>(place_.count);
+        const std::size_t count = place_.count;
         const std::size_t most = std::clamp(left_.size() / (2 * count), std::size_t{1},
                                             std::max(kMostTakenUp, threads()));
-        const std::size_t first = left_.size() * static_cast<std::size_t>(place_.index) / count;
+        const std::size_t first = left_.size() * place_.index / count;
         std::vector<std::size_t> some;
         for (std::size_t i = 0; i < std::min(std::max(most, threads()), left_.size()); ++i)
             some.push_back(left_[(first + i) % left_.size()]);

@@ -74,8 +74,7 @@ private:
 
     bool alike(const Compute& x, const Compute& y) {
         return x.pass == y.pass && same(x.stage, x.micro_batch, y.stage, y.micro_batch) &&
-               (x.pass == Pass::Forward ||
-                !is_new(static_cast<std::size_t>(x.pass), x.stage, x.micro_batch) ||
+               (x.pass == Pass::Forward || !is_new(position_of(x.pass), x.stage, x.micro_batch) ||
                 memory_.left_unreduced(x) == memory_.left_unreduced(y));
     }
     bool alike(const Overlap& x, const Overlap& y) {

@@ -15,8 +15,7 @@ public:
     Numbers(const scenarios::Scenario& scenario, const models::StageGraph& graph, LayerFold fold)
         : first_(graph.parameters.size(), kNone), folded_(graph.parameters.size()) {
         for (const models::Operator& op : graph.operators)
-            for (const int index : op.parameters) {
-                const auto at = static_cast<std::size_t>(index);
+            for (const int at : op.parameters) {
                 const models::Parameter& parameter = graph.parameters[at];
                 const bool alone = parameter.expert && scenario.parallel.expert_shards() == 1;
                 if (first_[at] != kNone || parameter.frozen || alone) continue;
@@ -31,9 +30,8 @@ public:
     }
     /// The number of a parameter in the layer's n-th repetition, unless it is not fetched.
     std::optional<int> of(int parameter, int repetition) const {
-        const auto at = static_cast<std::size_t>(parameter);
-        if (first_[at] == kNone) return std::nullopt;
-        return first_[at] + (folded_[at] ? repetition : 0);
+        if (first_[parameter] == kNone) return std::nullopt;
+        return first_[parameter] + (folded_[parameter] ? repetition : 0);
     }
     std::vector<FetchedParameter> parameters;
 
@@ -175,9 +173,8 @@ public:
 private:
     std::int64_t elements(int parameter) const { return parameters_[parameter].elements; }
     bool gather(int parameter, std::vector<int>& gathered) {
-        const auto at = static_cast<std::size_t>(parameter);
-        if (there_[at] || parameters_[at].whole) return false;
-        there_[at] = true;
+        if (there_[parameter] || parameters_[parameter].whole) return false;
+        there_[parameter] = true;
         live_ += elements(parameter);
         gathered.push_back(parameter);
         return true;
@@ -192,7 +189,7 @@ private:
     }
     void drop(const FetchVisit& visit) {
         for (std::size_t i = 0; i < visit.uses.size(); ++i) {
-            const auto at = static_cast<std::size_t>(visit.uses[i]);
+            const int at = visit.uses[i];
             const std::size_t next = next_use_[now_][i];
             const bool soon = next < visits_.size() &&
                               passed_before_[next] - passed_before_[now_ + 1] < limits_.reuse;

@@ -58,15 +58,14 @@ private:
         return of_pairs_ ? tensor.bytes : added_by(graph, tensor, tensor.bytes, again_);
     }
     void change(const Step& step) {
-        const auto index = static_cast<std::size_t>(step.index);
-        const models::Tensor& even = stage_.even->tensors[index];
-        const models::Tensor& higher = stage_.higher->tensors[index];
+        const models::Tensor& even = stage_.even->tensors[step.index];
+        const models::Tensor& higher = stage_.higher->tensors[step.index];
         const bool frees = step.kind == Step::Kind::Free;
         const Bytes now = frees ? Bytes{-even.bytes.count} : added(*stage_.even, even);
         const Bytes then = frees ? Bytes{-higher.bytes.count} : added(*stage_.higher, higher);
         level_.even += now;
         if (now == then) return;
-        level_.more[layer_of_[index].value()] += then.count - now.count;
+        level_.more[layer_of_[step.index].value()] += then.count - now.count;
     }
     /// Of moments with the same rows only the fullest one counts, and of others those that no other
     /// one covers.
@@ -134,13 +133,12 @@ std::vector<std::optional<std::size_t>> layers_of_rows(const TwoLoads& stage) {
         if (!op.layer) continue;
         const auto found = std::ranges::find(stage.layers, *op.layer);
         if (found == stage.layers.end()) continue;
+        const std::size_t layer = found - stage.layers.begin();
         for (const auto* uses :
              {&op.forward_uses, &op.backward_input_uses, &op.backward_weight_uses})
-            for (const int tensor : *uses) {
-                const auto index = static_cast<std::size_t>(tensor);
-                if (stage.even->tensors[index].bytes != stage.higher->tensors[index].bytes)
-                    layers[index] = static_cast<std::size_t>(found - stage.layers.begin());
-            }
+            for (const int tensor : *uses)
+                if (stage.even->tensors[tensor].bytes != stage.higher->tensors[tensor].bytes)
+                    layers[tensor] = layer;
     }
     return layers;
 }

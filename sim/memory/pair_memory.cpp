@@ -43,9 +43,8 @@ PassPiece piece_of(const models::StageGraph& graph, const std::vector<Bytes>* si
     for (std::size_t i = begin; i < end; ++i) {
         const Step& step = pass.steps[i];
         if (step.kind != Step::Kind::Run) {
-            const auto index = static_cast<std::size_t>(step.index);
-            const models::Tensor& tensor = graph.tensors[index];
-            const Bytes bytes = sizes != nullptr ? (*sizes)[index] : tensor.bytes;
+            const models::Tensor& tensor = graph.tensors[step.index];
+            const Bytes bytes = sizes != nullptr ? (*sizes)[step.index] : tensor.bytes;
             const std::int64_t sign = step.kind == Step::Kind::Allocate ? 1 : -1;
             piece.after[tensor.held_as] += Bytes{sign * bytes.count};
         }

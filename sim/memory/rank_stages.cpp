@@ -21,10 +21,9 @@ std::vector<std::size_t> built_as(const scenarios::Scenario& scenario,
     for (const models::StageContent& content : contents) {
         std::size_t like = first.size();
         if (names == RankStages::Names::OfOneAlike)
-            like = static_cast<std::size_t>(
-                std::ranges::find_if(
-                    contents, [&](const auto& c) { return alike(layers, how, c, content); }) -
-                contents.begin());
+            like = std::ranges::find_if(
+                       contents, [&](const auto& c) { return alike(layers, how, c, content); }) -
+                   contents.begin();
         first.push_back(like);
     }
     return first;
@@ -57,7 +56,7 @@ RankStages::RankStages(const scenarios::Scenario& scenario,
       // Only limits of what is gathered ask for every expert's parameters.
       experts_(limits_ ? models::ExpertParameters::EachByName : models::ExpertParameters::Counted),
       stages_(contents.size() * slices_),
-      passes_(stages_.size() * kPasses),
+      passes_(stages_.size()),
       units_(contents.size()),
       fetches_(contents.size()),
       fetches_of_split_(contents.size()) {}
@@ -74,8 +73,7 @@ const BuiltStage& RankStages::built(Stage stage, int slice) const {
 
 RankStages::KnownPass& RankStages::known(const Compute& c) const {
     const int slice = c.micro_batch.slice.value_or(0);
-    std::optional<KnownPass>& known =
-        passes_[at(c.stage, slice) * kPasses + static_cast<std::size_t>(c.pass)];
+    std::optional<KnownPass>& known = passes_[at(c.stage, slice)][c.pass];
     if (!known)
         known.emplace(KnownPass{built(c.stage, slice).steps(c.pass, has_split_backwards_), {}});
     return *known;

@@ -63,11 +63,10 @@ private:
         const models::PassSteps& steps;
         std::optional<PassMemory> memory;
     };
-    static constexpr std::size_t kPasses = 4;
 
     /// Index of a stage's slice in a table of all.
     std::size_t at(Stage stage, int slice) const {
-        return built_as_[stage.index] * slices_ + static_cast<std::size_t>(slice);
+        return built_as_[stage.index] * slices_ + slice;
     }
     const BuiltStage& built(Stage stage, int slice) const;
     KnownPass& known(const Compute& c) const;
@@ -92,11 +91,11 @@ private:
     std::shared_ptr<const models::Architecture> model_;
     models::Execution execution_;
     models::ExpertParameters experts_;
-    mutable std::vector<std::shared_ptr<const BuiltStage>> stages_;   ///< stage x slice
-    mutable std::vector<std::optional<KnownPass>> passes_;            ///< stage x slice x pass
-    mutable std::vector<std::optional<ShardedUnits>> units_;          ///< by stage
-    mutable std::vector<std::optional<FetchPlan>> fetches_;           ///< by stage
-    mutable std::vector<std::optional<FetchPlan>> fetches_of_split_;  ///< by stage
+    mutable std::vector<std::shared_ptr<const BuiltStage>> stages_;           ///< stage x slice
+    mutable std::vector<ArrayBy<Pass, std::optional<KnownPass>, 4>> passes_;  ///< stage x slice
+    mutable std::vector<std::optional<ShardedUnits>> units_;                  ///< by stage
+    mutable std::vector<std::optional<FetchPlan>> fetches_;                   ///< by stage
+    mutable std::vector<std::optional<FetchPlan>> fetches_of_split_;          ///< by stage
     mutable std::optional<Bytes> boundary_;
     mutable std::optional<Rank> level_of_;  ///< the rank asked for last
     mutable models::StaticMemory level_;

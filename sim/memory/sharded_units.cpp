@@ -123,7 +123,7 @@ HeldByPlace held_by_place(const scenarios::Scenario& scenario, const ShardedUnit
     const ShardedUnits units = shared(all, scenario);
     HeldByPlace held{};
     const auto add = [&](PassPlace place, MemoryClass held_as, std::int64_t bytes) {
-        held.at[static_cast<std::size_t>(place)][held_as].count += bytes;
+        held.at[place][held_as].count += bytes;
     };
     using enum PassPlace;
     const Widths width = widths_of(scenario);
@@ -357,7 +357,7 @@ HeldAtSteps::HeldAtSteps(const models::PassSteps& pass, const HeldByPlace& held)
         const auto [at, fresh] = known.try_emplace({place, fetched}, levels_.size());
         of_steps_.push_back(at->second);
         if (!fresh) continue;
-        MemoryByClass level = held[static_cast<std::size_t>(place.place)];
+        MemoryByClass level = held[place.place];
         const MemoryByClass more = beyond_mean(held, place);
         for (std::size_t c = 0; c < kMemoryClasses; ++c) {
             level[c] += more[c];

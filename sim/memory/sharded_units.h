@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -83,7 +82,7 @@ constexpr std::size_t kPassPlaces = 6;
 /// The memory that is gathered, and not yet reduced, by place, for layers of mean size; and what a
 /// layer's elements beyond the mean, or below it, add.
 struct HeldByPlace {
-    std::array<MemoryByClass, kPassPlaces> at{};
+    ArrayBy<PassPlace, MemoryByClass, kPassPlaces> at{};
     std::vector<LayerElements> beyond;  ///< of each layer, where they differ
     // Bytes of an element: of gathered parameters, of gradients, and of their copies on the wire.
     std::int64_t gathered = 0;
@@ -104,12 +103,10 @@ struct HeldByPlace {
     std::int64_t mean_layer = 0;
     std::int64_t mean_experts = 0;
 
-    const MemoryByClass& operator[](std::size_t place) const { return at[place]; }
+    const MemoryByClass& operator[](PassPlace place) const { return at[place]; }
     /// The gathered parameters that a forward leaves for its backward.
     Bytes parameters_left() const {
-        constexpr auto kParameters = static_cast<std::size_t>(MemoryClass::Parameters);
-        constexpr auto kAfter = static_cast<std::size_t>(PassPlace::After);
-        return at[kAfter][kParameters] + (fetched ? fetched->after : Bytes{});
+        return at[PassPlace::After][MemoryClass::Parameters] + (fetched ? fetched->after : Bytes{});
     }
     friend bool operator==(const HeldByPlace&, const HeldByPlace&) = default;
 };

@@ -36,9 +36,8 @@ CollectiveCost once_per_group(const ExpertAllToAll& exchange, const GroupPlaceme
                   network_bandwidth(cluster).value;
     const double node =
         group.per_node > 1 ? over_links / node_bandwidth(cluster, group.per_node).value : 0;
-    const auto spine = static_cast<std::size_t>(Tier::Spine);
-    const auto wire = static_cast<std::size_t>(Tier::Network);
-    const double uplinks = all.busy[wire] > 0 ? all.busy[spine] * network / all.busy[wire] : 0;
+    const double wire = all.busy[Tier::Network];
+    const double uplinks = wire > 0 ? all.busy[Tier::Spine] * network / wire : 0;
     all.busy = {0, node, network, uplinks};
     // One kernel writes to all ranks at once: there are no rounds of peers, unlike in the library.
     all.latency = cluster.node_link.base_latency + cluster.node_link.latency;

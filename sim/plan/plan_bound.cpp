@@ -41,7 +41,7 @@ public:
     Duration way(Pass pass, Stage stage, MicroBatch mb) {
         std::vector<Duration>& sums = ways_[{pass, mb.slice}];
         if (sums.empty()) sums.push_back(Duration{});
-        while (sums.size() <= static_cast<std::size_t>(stage.index)) {
+        while (std::ssize(sums) <= stage.index) {
             const Stage before{static_cast<int>(sums.size()) - 1};
             std::optional<Duration> least;
             for (const Rank rank : index_.ranks_of(before)) {
@@ -54,20 +54,16 @@ public:
     }
 
 private:
-    static constexpr std::size_t kPasses = 4;
-
     /// The cost of a pass depends on its slice, not on its microbatch.
     Duration of(const Compute& c, Rank rank) {
         const std::span<const Stage> stages = placement_.stages_of(rank);
         if (rank != of_) {
             of_ = rank;
-            known_.assign(stages.size() * static_cast<std::size_t>(slices_) * kPasses, {});
+            known_.assign(stages.size() * slices_, {});
         }
-        const auto local =
-            static_cast<std::size_t>(std::ranges::find(stages, c.stage) - stages.begin());
-        const auto slice = static_cast<std::size_t>(c.micro_batch.slice.value_or(0));
-        const std::size_t row = local * static_cast<std::size_t>(slices_) + slice;
-        std::optional<Duration>& known = known_[row * kPasses + static_cast<std::size_t>(c.pass)];
+        const std::size_t local = std::ranges::find(stages, c.stage) - stages.begin();
+        const std::size_t row = local * slices_ + c.micro_batch.slice.value_or(0);
+        std::optional<Duration>& known = known_[row][c.pass];
         if (!known) known = costs_.compute(c, rank).duration;
         return *known;
     }
@@ -88,8 +84,8 @@ private:
     /// The sums that are known so far, by stage.
     std::map<std::tuple<Pass, std::optional<std::int16_t>>, std::vector<Duration>> ways_;
     std::map<std::pair<Overlap, Rank>, Duration> pairs_;
-    std::optional<Rank> of_;                      ///< whose passes are known
-    std::vector<std::optional<Duration>> known_;  ///< by its stage, slice and pass
+    std::optional<Rank> of_;                                        ///< whose passes are known
+    std::vector<ArrayBy<Pass, std::optional<Duration>, 4>> known_;  ///< by its stage and slice
 };
 
 struct RankBound {

@@ -52,9 +52,7 @@ PackedMicroBatch split_off(PackedMicroBatch& micro_batch, const GroupRules& rule
 
 bool align_micro_batches(std::vector<PackedMicroBatch>& micro_batches, int multiple,
                          const GroupRules& rules) {
-    std::size_t missing = (static_cast<std::size_t>(multiple) -
-                           micro_batches.size() % static_cast<std::size_t>(multiple)) %
-                          static_cast<std::size_t>(multiple);
+    std::size_t missing = (multiple - micro_batches.size() % multiple) % multiple;
     while (missing > 0) {
         const std::size_t before = missing;
         for (std::size_t i = micro_batches.size(); i-- > 0 && missing > 0;) {

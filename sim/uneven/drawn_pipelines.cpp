@@ -36,7 +36,7 @@ DrawnPipelines::DrawnPipelines(const scenarios::Scenario& scenario, const Progra
 std::vector<std::size_t> DrawnPipelines::of_draw(int draw) const {
     std::vector<std::size_t> places;
     const auto first = static_cast<std::size_t>(draw) * static_cast<std::size_t>(played_of_draw_);
-    for (int i = 0; i < played_of_draw_; ++i) places.push_back(first + static_cast<std::size_t>(i));
+    for (int i = 0; i < played_of_draw_; ++i) places.push_back(first + i);
     std::seed_seq seeds{static_cast<std::uint64_t>(seed_), static_cast<std::uint64_t>(draw)};
     std::mt19937_64 random(seeds);
     for (int i = played_of_draw_; i < of_step_; ++i) places.push_back(random() % played_.size());

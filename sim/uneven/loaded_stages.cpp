@@ -102,8 +102,7 @@ std::optional<Bytes> LoadedStages::bytes_of(const Compute& c, std::size_t tensor
 
 std::size_t LoadedStages::row(const Compute& c) const {
     const std::size_t built = built_as_[c.stage];
-    return built * static_cast<std::size_t>(slices_) +
-           static_cast<std::size_t>(c.micro_batch.slice.value_or(0));
+    return built * slices_ + c.micro_batch.slice.value_or(0);
 }
 
 const LoadedTurns& LoadedStages::turns(const Compute& c) const {

@@ -98,8 +98,7 @@ template <class Points>
 Between between(const Points& points, double place, auto at) {
     if (points.size() == 1) return {0, 0, 0};
     const auto above = std::ranges::lower_bound(points, place, {}, at);
-    const auto right = std::clamp(above, points.begin() + 1, points.end() - 1) - points.begin();
-    const auto b = static_cast<std::size_t>(right);
+    const std::size_t b = std::clamp(above, points.begin() + 1, points.end() - 1) - points.begin();
     const double low = std::invoke(at, points[b - 1]);
     return {b - 1, b, (place - low) / (std::invoke(at, points[b]) - low)};
 }

@@ -79,7 +79,7 @@ void PackedStep::find_waits(int positions) {
         of.wait.assign(ends.size(), none);
         for (std::size_t p = 0; p < ends.size(); ++p)
             for (std::size_t rank = 0; rank < none.size(); ++rank) {
-                const auto set = static_cast<std::size_t>(of.set_of[p]);
+                const int set = of.set_of[p];
                 of.wait[p][rank] = begins[set][rank] - ends[p][rank];
                 ends[p][rank] = begins[set][rank] + lasts[set][rank];
                 busy[p][rank] += lasts[set][rank];

@@ -1,4 +1,6 @@
 #include <concepts>
+#include <cstdint>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,7 @@ namespace debubble {
 namespace {
 
 enum class Colour : std::uint8_t { Red, Green, Blue };
+enum class Shape : std::uint8_t { Circle, Square };
 
 template <class Table, class Key>
 concept CanBeIndexedBy = requires(Table& table, Key key) {
@@ -19,10 +22,18 @@ concept CanBeIndexedBy = requires(Table& table, Key key) {
 static_assert(CanBeIndexedBy<IndexedBy<Rank, int>, Rank>);
 static_assert(!CanBeIndexedBy<IndexedBy<Rank, int>, Stage>, "a stage is not a rank");
 static_assert(!CanBeIndexedBy<ArrayBy<Colour, int, 3>, Rank>);
+static_assert(!CanBeIndexedBy<ArrayBy<Colour, int, 3>, Shape>, "a shape is not a colour");
 static_assert(CanBeIndexedBy<const IndexedBy<Stage, bool>, Stage>);
 
 constexpr ArrayBy<Colour, int, 3> kValues{4, 5, 6};
 static_assert(kValues[Colour::Blue] == 6, "an array is a constant expression");
+
+template <Colour colour>
+concept HasValue = requires {
+    typename std::integral_constant<int, kValues[colour]>;
+};
+static_assert(HasValue<Colour::Red>);
+static_assert(!HasValue<static_cast<Colour>(3)>, "a key beyond the table is an error");
 
 TEST(IndexedBy, AnElementIsReachedByItsIdAndByItsPosition) {
     IndexedBy<Stage, int> table{7, 8, 9};
@@ -50,6 +61,14 @@ TEST(IndexedBy, IsMadeOfAVectorAndComparedLikeOne) {
     const IndexedBy<Rank, int> table = std::vector<int>{1, 2};
     EXPECT_EQ(table, (IndexedBy<Rank, int>{1, 2}));
     EXPECT_NE(table, (IndexedBy<Rank, int>{1, 3}));
+}
+
+TEST(ArrayBy, KeysAndNumbersReachTheSameElements) {
+    ArrayBy<Colour, int, 3> table{1, 2, 3};
+    for (std::size_t i = 0; i < table.size(); ++i)
+        EXPECT_EQ(&table[static_cast<Colour>(i)], &table[i]);
+    EXPECT_EQ(&std::as_const(table)[Colour::Green], &table[Colour::Green]);
+    EXPECT_EQ(table, (ArrayBy<Colour, int, 3>{1, 2, 3}));
 }
 
 TEST(ArrayBy, ValuesOfAnEnumerationAreItsKeys) {

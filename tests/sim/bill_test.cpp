@@ -86,7 +86,7 @@ TEST(Bill, IsThatOfTheReportWhereBothSpeakOfTheSame) {
     double tensor = 0;
     double optimizer = 0;
     for (const RankPrediction& rank : p.ranks) {
-        tensor += of_kind(rank.communication, CommunicationKind::Tensor).exposed / ranks;
+        tensor += rank.communication[CommunicationKind::Tensor].exposed / ranks;
         optimizer += rank.optimizer_s / ranks;
     }
     ASSERT_NE(part(*answer.bill, "exposed_tp"), nullptr);

@@ -108,8 +108,7 @@ TEST(Communication, OfTheSpansOfATraceIsThatInsideTheComputesOfEveryRank) {
                  {CommunicationKind::Tensor, CommunicationKind::Context, CommunicationKind::Expert})
                 EXPECT_THAT(
                     seconds(sums[r][static_cast<std::size_t>(kind)]),
-                    DoubleNear(of_kind(answer.prediction.ranks[r].communication, kind).exposed,
-                               1e-6))
+                    DoubleNear(answer.prediction.ranks[r].communication[kind].exposed, 1e-6))
                     << job.name << ' ' << name_of(kind);
     }
     EXPECT_GT(known, 500);
@@ -145,7 +144,7 @@ TEST(Communication, OfReplicasHasTheBytesOfGradientsAndParameters) {
                        {"parallel", "{tensor: 1, pipeline: 1, data: 16}"},
                        {"parallel.zero_stage", zero}});
         const Prediction p = predict(job).prediction;
-        const KindTime& data = of_kind(p.ranks.front().communication, CommunicationKind::Data);
+        const KindTime& data = p.ranks.front().communication[CommunicationKind::Data];
         return data.bytes / static_cast<double>(p.parameters);
     };
     EXPECT_THAT(bytes_of("0"), DoubleNear(4, 1e-3));
@@ -161,7 +160,7 @@ TEST(Communication, OfAPipelineHasTheBytesOfItsMessages) {
     const Prediction p = predict(job).prediction;
     const auto message = 2.0 * 4096 * static_cast<double>(job.model.hidden);
     for (const RankPrediction& rank : p.ranks)
-        EXPECT_THAT(of_kind(rank.communication, CommunicationKind::Pipeline).bytes,
+        EXPECT_THAT(rank.communication[CommunicationKind::Pipeline].bytes,
                     DoubleNear(8 * message, 1));
 }
 

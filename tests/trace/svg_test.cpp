@@ -163,8 +163,8 @@ TEST(Svg, StacksThinBarsByTheirShares) {
                                {}});
     }
     const std::string picture = svg(trace);
-    const Rgb f = kLightPalette[static_cast<std::size_t>(Paint::Forward)];
-    const Rgb b = kLightPalette[static_cast<std::size_t>(Paint::Backward)];
+    const Rgb f = kLightPalette[Paint::Forward];
+    const Rgb b = kLightPalette[Paint::Backward];
     EXPECT_EQ(count(picture, "<path fill=\"" + hex(f)), 1U);
     EXPECT_EQ(count(picture, "<path fill=\"" + hex(b)), 1U);
     EXPECT_EQ(count(picture, "<title>0F"), 0U);
@@ -223,8 +223,7 @@ TEST(Svg, DrawsTheFirstRanksOfVeryManyAndSaysSo) {
 TEST(Palette, InkCanBeReadOnEveryColour) {
     const auto paints = {Paint::Forward, Paint::Backward, Paint::Weight, Paint::Optimizer};
     std::string ink;
-    for (const Paint paint : paints)
-        ink += hex(ink_on(kLightPalette[static_cast<std::size_t>(paint)])) + " ";
+    for (const Paint paint : paints) ink += hex(ink_on(kLightPalette[paint])) + " ";
     EXPECT_EQ(ink, "#000000 #000000 #FFFFFF #000000 ");
 }
 

@@ -134,7 +134,7 @@ private:
     std::int64_t microseconds(Instant at) const { return ((at - origin_).count() + 500) / 1000; }
 
     void add(const Span& span) {
-        const auto rank = static_cast<std::size_t>(span.rank.index);
+        const std::size_t rank = span.rank.index;
         Node node;
         node.name = to_text(span.action);
         node.span = &span;

@@ -274,7 +274,7 @@ private:
     /// Parses and reads one value; a mistake is reported at the value's position.
     template <class Read>
     void at_place_of(std::string_view value, Read&& read) {
-        const auto offset = static_cast<std::size_t>(value.data() - text_.data());
+        const std::size_t offset = value.data() - text_.data();
         const Json json = Json::parse(value, nullptr, false);
         try {
             if (json.is_discarded()) throw Mistake{"not valid JSON"};

@@ -1,7 +1,6 @@
 #include "trace/io/trace_formats.h"
 
 #include <algorithm>
-#include <array>
 #include <ostream>
 #include <string_view>
 #include <vector>
@@ -58,11 +57,11 @@ public:
     }
 
     void take(const MemorySample& sample) {
-        const auto index = static_cast<std::size_t>(sample.held_as);
-        std::int64_t fall = levels_[index] - sample.held.count;
-        levels_[index] = sample.held.count;
+        std::int64_t& level = levels_[sample.held_as];
+        std::int64_t fall = level - sample.held.count;
+        level = sample.held.count;
         if (fall < 0) return allocate(sample, -fall);
-        std::vector<Block>& blocks = blocks_[index];
+        std::vector<Block>& blocks = blocks_[sample.held_as];
         while (fall > 0 && !blocks.empty()) {
             const Block newest = blocks.back();
             blocks.pop_back();
@@ -109,7 +108,7 @@ private:
 
     Pickle& out_;
     std::vector<const Span*> computes_;
-    std::array<std::int64_t, kMemoryClasses> levels_{};
+    ArrayBy<MemoryClass, std::int64_t, kMemoryClasses> levels_{};
     ArrayBy<MemoryClass, std::vector<Block>, kMemoryClasses> blocks_;
     std::int64_t next_ = std::int64_t{1} << 32U;
 };

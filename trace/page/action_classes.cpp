@@ -35,7 +35,7 @@ std::string without_numbers(std::string_view text, std::span<const int> places, 
         std::int64_t value = 0;
         const char* const end =
             std::from_chars(text.data() + i, text.data() + text.size(), value).ptr;
-        i = static_cast<std::size_t>(end - text.data());
+        i = end - text.data();
         words += '%';
         words += static_cast<char>('0' + (seen < places.size() ? places[seen] : int(seen)));
         ++seen;

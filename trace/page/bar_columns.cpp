@@ -70,7 +70,7 @@ public:
 
     void write(Json& json, Columns& columns) {
         for (const Device* device : numbers_.devices()) {
-            const auto at = static_cast<std::size_t>(device - document_.devices.data());
+            const std::size_t at = device - document_.devices.data();
             track(device->work, [&](std::size_t i) { return colours_of_work(at, i); });
             for (std::size_t s = 0; s < device->streams.size(); ++s)
                 track(device->streams[s].bars, [&](std::size_t i) {

@@ -1,7 +1,6 @@
 #include "trace/picture/bubbles.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string_view>
 
@@ -12,25 +11,25 @@
 namespace debubble::picture {
 namespace {
 
-using Lines = std::array<Rgb, kBubbleCauses>;  // indexed by BubbleCause
+using Lines = ArrayBy<BubbleCause, Rgb, kBubbleCauses>;
 
 /// Waits for messages and collectives have the hue of the communication.
-constexpr Lines kLightLines{{{0x3F, 0x6E, 0x94},
-                             {0x6E, 0x6A, 0x86},
-                             {0xC0, 0x39, 0x2B},
-                             {0x9B, 0x3F, 0x85},
-                             {0x53, 0x09, 0x3A},
-                             {0x85, 0x6B, 0x00},
-                             {0x0F, 0x76, 0x6E},
-                             {0x9A, 0x4A, 0x12}}};
-constexpr Lines kDarkLines{{{0x7F, 0xA8, 0xCC},
-                            {0xA6, 0xA1, 0xC4},
-                            {0xFF, 0x7B, 0x6B},
-                            {0xF8, 0xA2, 0xB8},
-                            {0xC7, 0x6B, 0xB9},
-                            {0xD9, 0xC5, 0x4A},
-                            {0x4C, 0xC3, 0xB5},
-                            {0xF0, 0x9A, 0x56}}};
+constexpr Lines kLightLines{{{{0x3F, 0x6E, 0x94},
+                              {0x6E, 0x6A, 0x86},
+                              {0xC0, 0x39, 0x2B},
+                              {0x9B, 0x3F, 0x85},
+                              {0x53, 0x09, 0x3A},
+                              {0x85, 0x6B, 0x00},
+                              {0x0F, 0x76, 0x6E},
+                              {0x9A, 0x4A, 0x12}}}};
+constexpr Lines kDarkLines{{{{0x7F, 0xA8, 0xCC},
+                             {0xA6, 0xA1, 0xC4},
+                             {0xFF, 0x7B, 0x6B},
+                             {0xF8, 0xA2, 0xB8},
+                             {0xC7, 0x6B, 0xB9},
+                             {0xD9, 0xC5, 0x4A},
+                             {0x4C, 0xC3, 0xB5},
+                             {0xF0, 0x9A, 0x56}}}};
 constexpr double kTint = 0.1;  ///< share of the lines' colour in the ground
 
 Duration rounded(Duration time) {
@@ -44,7 +43,7 @@ Duration rounded(Duration time) {
 
 BubbleColours bubble_colours(BubbleCause cause, Theme theme) {
     const Lines& lines = theme == Theme::Light ? kLightLines : kDarkLines;
-    const Rgb line = lines[static_cast<std::size_t>(cause)];
+    const Rgb line = lines[cause];
     return {mix(paint(Paint::Bubble, theme), line, kTint), line, ground_of(theme).text};
 }
 

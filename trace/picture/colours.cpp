@@ -20,12 +20,12 @@ constexpr Ground kLightGround{
     .warning = {0xD7, 0x26, 0x3D},
     .better = {0x1B, 0x7A, 0x3D},
     .memory_lasting = {0xAE, 0xBB, 0xC6},
-    .memory = {{{0x5B, 0x7D, 0x9C},
-                {0x9C, 0x86, 0xB5},
-                {0x8F, 0xB0, 0x8A},
-                {0xE8, 0xC3, 0x82},
-                {0xB0, 0xB7, 0xBE},
-                {0xDD, 0x9A, 0x8A}}},
+    .memory = {{{{0x5B, 0x7D, 0x9C},
+                 {0x9C, 0x86, 0xB5},
+                 {0x8F, 0xB0, 0x8A},
+                 {0xE8, 0xC3, 0x82},
+                 {0xB0, 0xB7, 0xBE},
+                 {0xDD, 0x9A, 0x8A}}}},
     .memory_edge = {0x53, 0x67, 0x7A},
 };
 
@@ -41,12 +41,12 @@ constexpr Ground kDarkGround{
     .warning = {0xFF, 0x5A, 0x6E},
     .better = {0x6F, 0xD0, 0x8C},
     .memory_lasting = {0x4B, 0x58, 0x64},
-    .memory = {{{0x46, 0x63, 0x80},
-                {0x6E, 0x5B, 0x85},
-                {0x5C, 0x7A, 0x58},
-                {0x9C, 0x7B, 0x43},
-                {0x5A, 0x60, 0x66},
-                {0x93, 0x58, 0x4C}}},
+    .memory = {{{{0x46, 0x63, 0x80},
+                 {0x6E, 0x5B, 0x85},
+                 {0x5C, 0x7A, 0x58},
+                 {0x9C, 0x7B, 0x43},
+                 {0x5A, 0x60, 0x66},
+                 {0x93, 0x58, 0x4C}}}},
     .memory_edge = {0x8F, 0xA3, 0xB5},
 };
 
@@ -67,7 +67,7 @@ Rgb hue(int index, Theme theme) {
 }
 
 Rgb colour_of_kind(const Device& device, const Action& action, Theme theme) {
-    const Rgb colour = palette_of(theme)[static_cast<std::size_t>(paint_of(action))];
+    const Rgb colour = paint(paint_of(action), theme);
     const auto* compute = std::get_if<Compute>(&action);
     if (compute == nullptr || device.stages.size() < 2) return colour;
     const auto chunk = std::ranges::lower_bound(device.stages, compute->stage);
@@ -95,7 +95,7 @@ Rgb full_colour_of(const Device& device, std::uint32_t index, const Action& acti
 Rgb colour_on(const Device& device, std::uint32_t index, const Action& action,
               const ColourScheme& scheme) {
     const Rgb colour = full_colour_of(device, index, action, scheme);
-    const Rgb ground = palette_of(scheme.theme)[static_cast<std::size_t>(Paint::Bubble)];
+    const Rgb ground = paint(Paint::Bubble, scheme.theme);
     const bool meant = !scheme.meant || (*scheme.meant)[index];
     return mix(colour, ground, std::max(scheme.faded, meant ? 0 : kFadedShare));
 }

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -31,13 +30,13 @@ struct Ground {
     Rgb warning;  ///< memory above the limit, a change for the worse
     Rgb better;   ///< a change for the better
     Rgb memory_lasting;
-    std::array<Rgb, kMemoryClasses> memory;  ///< by MemoryClass
+    ArrayBy<MemoryClass, Rgb, kMemoryClasses> memory;
     Rgb memory_edge;
 };
 const Ground& ground_of(Theme theme);
 const Palette& palette_of(Theme theme);
 inline Rgb paint(Paint of, Theme theme) {
-    return palette_of(theme)[static_cast<std::size_t>(of)];
+    return palette_of(theme)[of];
 }
 
 Rgb mix(Rgb a, Rgb b, double share_of_b);

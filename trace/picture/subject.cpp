@@ -57,7 +57,7 @@ Subject subject_of(const Action& action) {
 
 const std::string& kind_of(const Action& action) {
     if (const auto* compute = std::get_if<Compute>(&action))
-        return kKinds[static_cast<std::size_t>(compute->pass)];
+        return kKinds[position_of(compute->pass)];
     return kKinds[action.index() + 3];
 }
 

@@ -19,7 +19,7 @@ struct Layer {
     TimeRange range() const { return {document->range.begin + shift, document->range.end + shift}; }
     TimeRange on_axis(const Span& span) const { return {span.begin + shift, span.end + shift}; }
     const DeviceColours& colours_of(const Device& device) const {
-        return colouring->devices[static_cast<std::size_t>(&device - document->devices.data())];
+        return colouring->devices[&device - document->devices.data()];
     }
 };
 

@@ -68,7 +68,7 @@ private:
         const auto next = std::ranges::upper_bound(
             operators_, std::tuple(launch.thread, launch.begin), {}, place);
         if (next == operators_.begin()) return kNoOperator;
-        auto at = static_cast<std::size_t>(next - operators_.begin()) - 1;
+        std::size_t at = next - operators_.begin() - 1;
         if (operators_[at].thread != launch.thread) return kNoOperator;
         while (at != kNoOperator && operators_[at].end < launch.begin) at = parents_[at];
         return at;

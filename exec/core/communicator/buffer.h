@@ -18,8 +18,7 @@ struct BasicBuffer {
 
     BasicBuffer() = default;
     BasicBuffer(std::span<Byte> memory, DataType element) : bytes(memory), type(element) {
-        DEBUBBLE_CHECK(memory.size() % static_cast<std::size_t>(size_of(element)) == 0,
-                       "a buffer holds whole elements");
+        DEBUBBLE_CHECK(memory.size() % size_of(element) == 0, "a buffer holds whole elements");
     }
     BasicBuffer(const TensorView& tensor)
         : BasicBuffer({tensor.data, static_cast<std::size_t>(tensor.bytes())}, tensor.type) {}
@@ -28,12 +27,12 @@ struct BasicBuffer {
         return {bytes, type};
     }
 
-    std::size_t elements() const { return bytes.size() / static_cast<std::size_t>(size_of(type)); }
+    std::size_t elements() const { return bytes.size() / size_of(type); }
     /// Part `index` of `count` equal ones.
     BasicBuffer part(int index, int count) const {
-        DEBUBBLE_CHECK(elements() % static_cast<std::size_t>(count) == 0, "the parts are equal");
-        const std::size_t size = bytes.size() / static_cast<std::size_t>(count);
-        return {bytes.subspan(static_cast<std::size_t>(index) * size, size), type};
+        DEBUBBLE_CHECK(elements() % count == 0, "the parts are equal");
+        const std::size_t size = bytes.size() / count;
+        return {bytes.subspan(index * size, size), type};
     }
 };
 

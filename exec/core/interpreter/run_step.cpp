@@ -70,12 +70,12 @@ private:
         if (side_.lanes != nullptr) side_.lanes->finish();
         side_.arena.take_back();
         for (const MemoryClass of_step : {MemoryClass::Activations, MemoryClass::Workspace}) {
-            const auto c = static_cast<std::size_t>(of_step);
             DEBUBBLE_CHECK(
-                held[c] == level_before_[c],
+                held[of_step] == level_before_[of_step],
                 fmt::format(
                     "rank {} holds as much of {} after the step ({} bytes) as before it ({})",
-                    side_.rank.index, name_of(of_step), held[c].count, level_before_[c].count));
+                    side_.rank.index, name_of(of_step), held[of_step].count,
+                    level_before_[of_step].count));
         }
         const ArenaPeak& peak = side_.arena.peak();
         return std::move(recorder_).finish({instant_of(peak.at), peak.held, peak.during, peak.op});

@@ -44,8 +44,7 @@ std::vector<TensorView> replicated_gradients(const std::vector<LocalStage>& stag
         const TrainedStage& state = *local.state;
         for (const UnitState& unit : state.units()) {
             for (const UnitSlot& slot : unit.unit().slots) {
-                const auto index = static_cast<std::size_t>(slot.parameter);
-                const models::Parameter& parameter = state.parameters()[index];
+                const models::Parameter& parameter = state.parameters()[slot.parameter];
                 if (parameter.expert || !is_summed(parameter, sequence_parallel)) continue;
                 const FlatRange piece = intersection(slot.range, reduced(unit, state.policy()));
                 if (piece.count > 0) pieces.push_back(unit.held_gradients(piece));

@@ -52,9 +52,9 @@ TrainedStage::TrainedStage(const models::StageGraph& graph, const StatePolicy& p
     states_.reserve(units_.size());
     for (const ParameterUnit& unit : units_) {
         for (const UnitSlot& slot : unit.slots) {
-            const auto index = static_cast<std::size_t>(slot.parameter);
-            addresses_[index] = {states_.size(), slot.range.first,
-                                 shape_of(local_shape(parameters_[index], execution_))};
+            addresses_[slot.parameter] = {
+                states_.size(), slot.range.first,
+                shape_of(local_shape(parameters_[slot.parameter], execution_))};
         }
         const bool apart = place_.experts && unit.experts;
         const StatePolicy& common = apart ? place_.experts->policy : policy_;

@@ -1,7 +1,8 @@
 #include "exec/io/checkpoint/safetensors.h"
 
 #include <algorithm>
-#include <array>
+
+#include "base/ids.h"
 
 namespace debubble::exec {
 namespace {
@@ -13,7 +14,7 @@ struct TypeRow {
     std::optional<DataType> computed;
 };
 
-constexpr std::array<TypeRow, 15> kTypes = {{
+constexpr ArrayBy<StoredType, TypeRow, 15> kTypes = {{{
     {StoredType::Bool, "BOOL", 1, {}},
     {StoredType::U8, "U8", 1, {}},
     {StoredType::I8, "I8", 1, {}},
@@ -29,17 +30,17 @@ constexpr std::array<TypeRow, 15> kTypes = {{
     {StoredType::U64, "U64", 8, {}},
     {StoredType::I64, "I64", 8, {}},
     {StoredType::F64, "F64", 8, DataType::Fp64},
-}};
+}}};
 
 constexpr bool rows_are_in_order() {
     for (std::size_t i = 0; i < kTypes.size(); ++i)
-        if (static_cast<std::size_t>(kTypes[i].type) != i) return false;
+        if (kTypes[i].type != static_cast<StoredType>(i)) return false;
     return true;
 }
 static_assert(rows_are_in_order());
 
 const TypeRow& row(StoredType type) {
-    return kTypes[static_cast<std::size_t>(type)];
+    return kTypes[type];
 }
 
 }  // namespace

@@ -118,7 +118,7 @@ public:
 
     const OperatorInput& at(int place) const {
         static const OperatorInput kMissing;
-        const bool there = place >= 0 && static_cast<std::size_t>(place) < inputs_.size();
+        const bool there = place >= 0 && place < std::ssize(inputs_);
         return there ? inputs_[place] : kMissing;
     }
     const OperatorInput& query() const { return at(op_.backward ? 1 : 0); }

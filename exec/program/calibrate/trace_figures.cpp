@@ -38,7 +38,7 @@ StepsOfTrace apart(const Trace& trace) {
     const std::vector<int> step = step_of_spans(trace, count);
     for (std::size_t i = 0; i < trace.spans.size(); ++i) {
         const Span& span = trace.spans[i];
-        const auto own = static_cast<std::size_t>(step[i]);
+        const int own = step[i];
         out.steps[own].spans.push_back(span);
         out.extents[own].begin = std::min(out.extents[own].begin, span.begin);
         out.extents[own].end = std::max(out.extents[own].end, span.end);

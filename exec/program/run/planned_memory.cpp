@@ -93,7 +93,7 @@ void check_memory(const std::vector<Bytes>& planned, const scenarios::Parallel& 
     const int replicas = parallel.gpus() / parallel.pipeline;  // ranks of each pipeline position
     const Bytes needed = std::accumulate(planned.begin(), planned.end(), Bytes{}) * replicas;
     if (needed <= available) return;
-    const auto ranks = planned.size() * static_cast<std::size_t>(replicas);
+    const auto ranks = planned.size() * replicas;
     const std::string who =
         ranks == 1 ? fmt::format("the rank needs {:.3g} GiB", gib(needed))
                    : fmt::format("the {} ranks need {:.3g} GiB, {:.3g} GiB on the fullest", ranks,

@@ -119,7 +119,7 @@ void take_cut_of_checkpoint(RunJob& job) {
     if (!is_balanced(job.scenario) || !job.start.resume) return;
     const CheckpointLayout& was = job.start.resume->manifest.layout;
     scenarios::Parallel& parallel = job.scenario.parallel;
-    const auto stages = static_cast<std::size_t>(job.scenario.pipeline_shape().stages());
+    const std::size_t stages = job.scenario.pipeline_shape().stages();
     if (was.pipeline != parallel.pipeline || was.layers.size() != stages ||
         std::accumulate(was.layers.begin(), was.layers.end(), 0LL) !=
             job.scenario.model.layers.count())

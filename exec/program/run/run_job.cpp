@@ -21,7 +21,7 @@ std::vector<int> RunJob::layers_of_stages() const {
 }
 
 Bytes RunJob::planned_of(int rank) const {
-    const auto pipeline = static_cast<std::size_t>(grid.place_of(rank).pipeline);
+    const std::size_t pipeline = grid.place_of(rank).pipeline;
     return planned && pipeline < planned->size() ? (*planned)[pipeline] : Bytes{};
 }
 

@@ -93,8 +93,7 @@ SweepTable::SweepTable(const sim::Grid& grid) {
 }
 
 std::size_t SweepTable::column_of(std::string_view key) const {
-    return static_cast<std::size_t>(std::ranges::find(columns_, key, &SweepColumn::key) -
-                                    columns_.begin());
+    return std::ranges::find(columns_, key, &SweepColumn::key) - columns_.begin();
 }
 
 void SweepTable::add(std::vector<sim::SweepRow> rows) {
@@ -130,8 +129,7 @@ std::optional<std::size_t> SweepTable::row_of(const ScenarioText& source) const 
 }
 
 std::size_t SweepTable::duplicates() const {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(original_, [](const auto& of) { return of.has_value(); }));
+    return std::ranges::count_if(original_, [](const auto& of) { return of.has_value(); });
 }
 
 bool SweepTable::is_figure(std::size_t column) const {

@@ -1,7 +1,6 @@
 #include "gui/viewmodel/timeline/area_totals.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 
 #include <fmt/format.h>
@@ -60,7 +59,7 @@ private:
 /// cuts a pass.
 void add_work(Table& table, const TimelineDocument& document, const Device& device,
               TimeRange range) {
-    std::array<Duration, kPaints> by_paint{};
+    ArrayBy<Paint, Duration, kPaints> by_paint{};
     Duration exposed{};
     const auto [first, last] = bars_in(device.work, range);
     for (std::size_t i = first; i < last; ++i) {
@@ -74,10 +73,10 @@ void add_work(Table& table, const TimelineDocument& document, const Device& devi
         exposed += std::min(out, inside);
         const Duration rest = inside - std::min(out, inside);
         if (const auto* both = std::get_if<Overlap>(&span.action)) {
-            by_paint[static_cast<std::size_t>(paint_of(Action(both->first)))] += rest / 2;
-            by_paint[static_cast<std::size_t>(paint_of(Action(both->second)))] += rest - rest / 2;
+            by_paint[paint_of(Action(both->first))] += rest / 2;
+            by_paint[paint_of(Action(both->second))] += rest - rest / 2;
         } else {
-            by_paint[static_cast<std::size_t>(paint_of(span.action))] += rest;
+            by_paint[paint_of(span.action)] += rest;
         }
     }
     for (std::size_t paint = 0; paint < kPaints; ++paint)
@@ -90,11 +89,11 @@ void add_work(Table& table, const TimelineDocument& document, const Device& devi
 
 void add_idle(Table& table, const TimelineDocument& document, const Device& device,
               TimeRange range) {
-    std::array<Duration, kBubbleCauses> idle{};
+    IdleByCause idle{};
     for (std::size_t i = device.first_bubble; i < device.last_bubble; ++i) {
         const Bubble& bubble = document.bubble(i);
         if (bubble.begin >= range.end) break;
-        idle[static_cast<std::size_t>(bubble.cause)] += overlap(bubble.begin, bubble.end, range);
+        idle[bubble.cause] += overlap(bubble.begin, bubble.end, range);
     }
     for (std::size_t cause = 0; cause < kBubbleCauses; ++cause)
         table.add(filled(said("details", "idle: {}"), said_cause(static_cast<BubbleCause>(cause))),

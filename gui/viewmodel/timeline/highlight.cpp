@@ -107,7 +107,7 @@ Highlight highlight_of(const TimelineDocument& document, std::string_view part,
     if (test)
         for (std::size_t i = 0; i < spans->size(); ++i) (*spans)[i] = test(document.span(i));
     highlight.spans = std::move(spans);
-    if (idle) highlight.causes[static_cast<std::size_t>(*idle)] = true;
+    if (idle) highlight.causes[*idle] = true;
     return highlight;
 }
 

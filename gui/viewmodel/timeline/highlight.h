@@ -1,11 +1,11 @@
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "base/ids.h"
 #include "gui/viewmodel/timeline/document.h"
 #include "trace/statistics.h"
 
@@ -14,7 +14,7 @@ namespace debubble::gui {
 
 struct Highlight {
     std::shared_ptr<const std::vector<bool>> spans;  ///< whether each span does; null: no highlight
-    std::array<bool, kBubbleCauses> causes{};        ///< causes of such bubbles
+    ArrayBy<BubbleCause, bool, kBubbleCauses> causes{};  ///< causes of such bubbles
     bool any() const { return spans != nullptr; }
 };
 

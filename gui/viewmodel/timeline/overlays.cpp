@@ -136,7 +136,7 @@ private:
         const std::vector<Bubble>& bubbles = scene_.main.document->statistics.bubbles;
         std::size_t drawn = 0;
         for (std::size_t i = 0; i < bubbles.size() && drawn < kMostOutlines; ++i) {
-            if (!scene_.lit.causes[static_cast<std::size_t>(bubbles[i].cause)]) continue;
+            if (!scene_.lit.causes[bubbles[i].cause]) continue;
             const Selection bubble = BubbleRef{static_cast<std::uint32_t>(i)};
             if (!range_of(scene_, bubble)->meets(state_.axis.shown())) continue;
             const auto box = rect(bubble);

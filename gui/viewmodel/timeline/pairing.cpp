@@ -59,8 +59,8 @@ std::vector<Pair> pairs_of(const TimelineDocument& a, const TimelineDocument& b,
             ++y;
         }
     }
-    out.only_a += static_cast<std::size_t>(of_a.end() - x);
-    out.only_b += static_cast<std::size_t>(of_b.end() - y);
+    out.only_a += of_a.end() - x;
+    out.only_b += of_b.end() - y;
     return pairs;
 }
 
@@ -98,7 +98,7 @@ void add_sums(const TimelineDocument& document, Side side, Sums& kinds, Sums& ra
         if (device == nullptr || device->replica != span.replica) continue;
         const Duration length = document.net_length(i);
         const std::string& kind = kind_of(span.action);
-        const auto place = static_cast<std::size_t>(std::ranges::find(names, kind) - names.begin());
+        const std::size_t place = std::ranges::find(names, kind) - names.begin();
         add_sum(kinds[place + 1], kind, length, side);
         if (!is_work(span.action)) continue;
         add_sum(kinds[0], said("details", "all passes"), length, side);

@@ -138,7 +138,7 @@ private:
 
     std::optional<double> middle_of(const Device* device, Side side) const {
         const Layer& layer = scene_.layer(side);
-        const auto index = static_cast<std::size_t>(device - layer.document->devices.data());
+        const std::size_t index = device - layer.document->devices.data();
         for (const Row& row : scene_.layout.rows) {
             if (!row.is_own() || scene_.device(row, side) != &layer.document->devices[index])
                 continue;
@@ -195,8 +195,7 @@ std::string progress_words(const Scene& scene, Side side, Instant at) {
     Instant last = layer.document->range.begin;
     for (const Device& device : layer.document->devices) {
         all += device.work.size();
-        ended += static_cast<std::size_t>(
-            std::ranges::upper_bound(device.work, there, {}, &Bar::end) - device.work.begin());
+        ended += std::ranges::upper_bound(device.work, there, {}, &Bar::end) - device.work.begin();
         if (!device.work.empty()) last = std::max(last, device.work.back().end);
     }
     if (ended == all)

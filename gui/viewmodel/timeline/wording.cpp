@@ -167,7 +167,7 @@ std::vector<Detail> details_of_peak(const TimelineDocument& document, const Devi
         {said("details", "at"),
          peak.op.empty() ? peak.action : fmt::format("{}, {}", peak.action, peak.op)},
     };
-    const auto rank = static_cast<std::size_t>(device.rank.index);
+    const std::size_t rank = device.rank.index;
     if (rank < document.memory_left.size()) {
         const Bytes left = document.memory_left[rank];
         details.push_back(left < Bytes{}

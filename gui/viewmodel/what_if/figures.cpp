@@ -189,7 +189,7 @@ std::vector<ComparedRow> compared(const std::vector<SummaryRow>& a,
         const auto same = std::ranges::find(rows, row.name, &ComparedRow::name);
         if (same != rows.end()) {
             same->b = row.value;
-            place = static_cast<std::size_t>(same - rows.begin()) + 1;
+            place = same - rows.begin() + 1;
         } else {
             rows.insert(rows.begin() + static_cast<std::ptrdiff_t>(place++),
                         {row.name, {}, row.value, row.value.empty()});

@@ -115,7 +115,7 @@ const QImage& StripView::columns() {
     columns_palette_ = palette();
     columns_ = QImage(size, QImage::Format_RGB32);
     columns_.fill(palette().color(QPalette::Base));
-    const auto width = static_cast<std::size_t>(size.width());
+    const std::size_t width = size.width();
     const std::vector<sim::RunSeconds> sums = strip_->columns(from_, to_, width);
     const double each = (to_ - from_) / static_cast<double>(width);
     QPainter painter(&columns_);

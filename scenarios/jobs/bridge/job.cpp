@@ -218,7 +218,7 @@ NodePtr enumerator(const std::string& field, const NodePtr& value) {
         return list;
     }
     if (!value->is(Node::Kind::Scalar) || value->scalar.size() != 1) return value;
-    const auto number = static_cast<std::size_t>(value->scalar[0] - '0');
+    const std::size_t number = value->scalar[0] - '0';
     if (field == "attention_backend" && number < kBackends.size() && number > 0)
         return text::make_scalar(std::string(kBackends[number]), value->place);
     if (field.starts_with("cuda_graph_") && number < kScopes.size() && number > 0)

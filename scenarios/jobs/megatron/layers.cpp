@@ -42,7 +42,7 @@ void add_listed_experts(Reading& job, const std::vector<bool>& chosen, LayerChan
     const Setting* const setting = job.in.find(kExpertsOfLayers);
     if (setting == nullptr) return;
     const std::vector<text::NodePtr>& listed = setting->value->items;
-    if (static_cast<std::size_t>(std::ranges::count(chosen, true)) != listed.size())
+    if (std::ranges::count(chosen, true) != std::ssize(listed))
         return job.refuse(
             *setting,
             fmt::format("{} lists the experts of {} layers, but {} layers have some",

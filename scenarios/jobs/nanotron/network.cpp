@@ -196,12 +196,11 @@ private:
         for (std::int64_t i = 0; i < *network_.layers; ++i) {
             const bool unrotated = bare && (i + 1) % *bare == 0;
             const bool whole_text = unrotated || std::ranges::find(global, i) != global.end();
-            const auto at = static_cast<std::size_t>(i);
-            if (unrotated) changes.add(at, "positions: none");
+            if (unrotated) changes.add(i, "positions: none");
             if (window && !whole_text && (bare || !global.empty()))
-                changes.add(at, fmt::format("window: {}", *window));
+                changes.add(i, fmt::format("window: {}", *window));
             if (has_experts_ && !all_sparse && std::ranges::find(sparse, i) == sparse.end())
-                changes.add(at, fmt::format("experts: 0, shared_ffn: 0, ffn: {}", network_.ffn));
+                changes.add(i, fmt::format("experts: 0, shared_ffn: 0, ffn: {}", network_.ffn));
         }
         if (window && !bare && global.empty())
             job_.set("model.window", *window, find("sliding_window_size"));

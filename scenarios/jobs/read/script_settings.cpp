@@ -21,7 +21,7 @@ bool is_flag(const ShellText& word) {
 }
 
 std::size_t flags_in(const ShellCommand& command) {
-    return static_cast<std::size_t>(std::ranges::count_if(command.words, is_flag));
+    return std::ranges::count_if(command.words, is_flag);
 }
 
 NodePtr scalar_of(const ShellText& text, const ShellScript& script) {

@@ -42,8 +42,7 @@ bool contains(const std::vector<BuildingBlock>& blocks, const BuildingBlock& blo
 std::size_t BlockLibrary::OrderHash::operator()(const std::vector<StepOrder>& order) const {
     std::size_t hash = 0;
     for (const StepOrder& steps : order)
-        for (const Step& step : steps)
-            hash = hash * 31 + 2 * static_cast<std::size_t>(step.pass) + step.chunk;
+        for (const Step& step : steps) hash = hash * 31 + 2 * position_of(step.pass) + step.chunk;
     return hash;
 }
 

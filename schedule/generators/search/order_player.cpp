@@ -8,8 +8,7 @@ namespace {
 constexpr Duration kNotMade = Duration::max();
 
 constexpr std::size_t index_of(int rank, const Step& step) {
-    return (static_cast<std::size_t>(rank) * 4 + static_cast<std::size_t>(step.pass)) * 2 +
-           step.chunk;
+    return (static_cast<std::size_t>(rank) * 4 + position_of(step.pass)) * 2 + step.chunk;
 }
 
 }  // namespace
@@ -87,8 +86,7 @@ OrderPlayer::Outcome OrderPlayer::advance(int rank, const StepOrder& order,
             state.free = start + length;
             hand_on(rank, step, number, state.free);
         }
-        state.live +=
-            changes_[static_cast<std::size_t>(rank) * 4 + static_cast<std::size_t>(step.pass)];
+        state.live += changes_[static_cast<std::size_t>(rank) * 4 + position_of(step.pass)];
         if (state.live > problem_->live_limit(rank)) return Outcome::Lost;
         ++number;
         ends_[rank * passes_per_rank_ + state.done] = state.free;

@@ -311,7 +311,7 @@ PassTime PassPricer::time(std::span<const models::Kernel> kernels, LayerFold fol
         pass.exposed += times * (takes - hidden);
         pass.hidden += times * hidden;
         if (const int members = place_of(collective.group).among_all.size; members > 1)
-            of_kind(pass.by_kind, serves(collective.group)) +=
+            pass.by_kind[serves(collective.group)] +=
                 {times * (takes - hidden), times * hidden,
                  times * collective.count * size_of(collective, members)};
         if (kernel.layer) {

@@ -22,7 +22,7 @@ void AllocatorPlayer::run_steps(const AtStage& key, const models::PassSteps& pas
     std::vector<int>& handles = passes_[key];
     const auto allocate_if_new = [&](const AtStage& of, int& handle, std::size_t i) {
         if (handle != MemoryLog::kNone) return;
-        const auto index = static_cast<std::size_t>(pass.steps[i].index);
+        const int index = pass.steps[i].index;
         const models::Tensor& tensor = graph.tensors[index];
         const std::string_view op = log_.records() ? kernel_after(pass, i) : std::string_view();
         handle = log_.allocate(bytes_of(of, graph, index), tensor.held_as, tensor.name, op);
@@ -180,10 +180,7 @@ void AllocatorPlayer::pass(const Compute& c) {
     });
     // The embeddings and the head, of which no other unit is the owner, stay for the backward.
     MemoryByClass stays{};
-    if (c.pass == Pass::Forward && now) {
-        const auto parameters = static_cast<std::size_t>(MemoryClass::Parameters);
-        stays[parameters] = held.parameters_left();
-    }
+    if (c.pass == Pass::Forward && now) stays[MemoryClass::Parameters] = held.parameters_left();
     hold(stays);
 }
 

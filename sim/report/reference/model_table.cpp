@@ -64,8 +64,7 @@ StageFigures figures_of(const models::StageGraph& graph) {
     std::map<Layer, LayerFigures> by_layer;
     std::vector<bool> counted(graph.parameters.size(), false);
     for (const models::Operator& op : graph.operators)
-        for (const int index : op.parameters) {
-            const auto parameter = static_cast<std::size_t>(index);
+        for (const int parameter : op.parameters) {
             if (counted[parameter]) continue;
             counted[parameter] = true;
             by_layer[op.layer].parameters +=

@@ -42,7 +42,7 @@ Counts counts_of(const Program& program) {
 }
 
 Counts counts_of(const Trace& trace) {
-    const auto steps = static_cast<std::size_t>(std::max(1, steps_in(trace)));
+    const std::size_t steps = std::max(1, steps_in(trace));
     std::set<std::int32_t> replicas;
     for (const Span& span : trace.spans) replicas.insert(span.replica);
     Counts out;

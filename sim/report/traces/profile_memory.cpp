@@ -60,7 +60,7 @@ std::vector<RankMemory> memory_of_ranks(const Trace& trace) {
         memory.at = most->at;
         memory.action = action_at(trace, rank, most->at);
         memory.held = thinned(points);
-        const auto index = static_cast<std::size_t>(rank.index);
+        const std::size_t index = rank.index;
         if (index < trace.peaks.size()) {  // it includes the level inside actions
             const MemoryPeak& peak = trace.peaks[index];
             memory.peak = total(peak.held);

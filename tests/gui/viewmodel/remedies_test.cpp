@@ -99,7 +99,7 @@ TEST(SmallTimeline, has_the_colours_of_what_each_column_covers) {
     const SmallTimeline small = small_timeline(sim::small_bars(trace.spans), Duration{100}, 10);
     ASSERT_EQ(small.light.size(), 2U);
     const auto colour = [](Paint paint) {
-        const Rgb rgb = kLightPalette[static_cast<std::size_t>(paint)];
+        const Rgb rgb = kLightPalette[paint];
         return 0xff000000U | unsigned(rgb.red) << 16U | unsigned(rgb.green) << 8U | rgb.blue;
     };
     EXPECT_EQ(small.light[0][0], colour(Paint::Forward));

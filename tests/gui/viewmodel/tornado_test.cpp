@@ -101,7 +101,7 @@ TEST(Highlight,
     const Document document = answer(shipped("gpt3-175b")).plan->document;
     const Highlight warm_up = highlight_of(*document, "warm_up", BubbleCause::WarmUp);
     ASSERT_TRUE(warm_up.any());
-    EXPECT_TRUE(warm_up.causes[static_cast<std::size_t>(BubbleCause::WarmUp)]);
+    EXPECT_TRUE(warm_up.causes[BubbleCause::WarmUp]);
     EXPECT_EQ(std::ranges::count(*warm_up.spans, true), 0);
     const Highlight tensor = highlight_of(*document, "exposed_tp");
     Duration exposed{};

@@ -227,7 +227,7 @@ TEST(ShardedPass, HoldsTwoLayersAtOnceAndTheEndsWhereTheyAre) {
 
     const auto of = [&](PassPlace place, MemoryClass held_as) {
         const HeldByPlace held = held_by_place(scenario, units, use_of(Pass::Backward, false));
-        return held[static_cast<std::size_t>(place)][static_cast<std::size_t>(held_as)].count;
+        return held[place][held_as].count;
     };
     EXPECT_EQ(of(PassPlace::Inner, MemoryClass::Parameters), 2 * (units.root() + 2 * units.layer));
     EXPECT_EQ(of(PassPlace::After, MemoryClass::Parameters), 2 * units.root());
@@ -249,8 +249,8 @@ TEST(ShardedPass, TiedGradientsStayOnlyWhereBothEndsAre) {
         const ShardedUnits units = sharded_units(
             models::build_stage(scenario.model, scenarios::execution_of(scenario), content));
         const HeldByPlace held = held_by_place(scenario, units, use_of(Pass::Backward, false));
-        const auto& at = held[static_cast<std::size_t>(place)];
-        return std::pair(at[static_cast<std::size_t>(MemoryClass::Gradients)].count / 4, units);
+        const auto& at = held[place];
+        return std::pair(at[MemoryClass::Gradients].count / 4, units);
     };
     const auto [first, embedding] = gradients({0, 2, true, false}, PassPlace::Inner);
     EXPECT_EQ(first, 2 * embedding.layer) << "those of the embedding come last";
@@ -294,8 +294,7 @@ TEST(ShardedPass, HoldsOfEachLayerWhatItHas) {
     const models::StageGraph graph =
         models::build_stage(scenario.model, scenarios::execution_of(scenario), {0, 3, true, true});
     HeldByPlace held;
-    for (MemoryByClass& at : held.at)
-        at[static_cast<std::size_t>(MemoryClass::Gradients)] = Bytes{1000};
+    for (MemoryByClass& at : held.at) at[MemoryClass::Gradients] = Bytes{1000};
     held.computed = 1;
     held.beyond = {{0, 100, 0}, {1, 20, 0}, {2, -3, 0}};
     EXPECT_EQ(held_one_after_another(models::backward_steps(graph), held),

@@ -83,8 +83,8 @@ TEST(ReportText, SaysWhatCommunicationServes) {
     PredictionWithTrace a = answer(true);
     EXPECT_THAT(report_text(two_stages(), a), Not(HasSubstr("Communication")));
     for (RankPrediction& r : a.prediction.ranks) {
-        of_kind(r.communication, CommunicationKind::Tensor) = {0.004, 0.001, 1e9};
-        of_kind(r.communication, CommunicationKind::Pipeline) = {0.001, 0.001, 1e8};
+        r.communication[CommunicationKind::Tensor] = {0.004, 0.001, 1e9};
+        r.communication[CommunicationKind::Pipeline] = {0.001, 0.001, 1e8};
         r.waits_for_links_s = 0.003;
     }
     EXPECT_THAT(report_text(two_stages(), a), HasSubstr(R"(

@@ -46,7 +46,7 @@ TEST_P(MegatronShapes, GiveTheirPassesAndTheirBubble) {
         if (m >= p) {
             EXPECT_EQ(truth.exchanges(r), expected);
         }
-        EXPECT_EQ(run.ranks[r].account.count[static_cast<std::size_t>(KernelClass::PointToPoint)],
+        EXPECT_EQ(run.ranks[r].account.count[KernelClass::PointToPoint],
                   static_cast<std::size_t>(truth.exchanges(r) * GetParam().steps));
         const std::vector<std::int64_t> skew = GetParam().skew;
         if (!skew.empty() && p > 1) {

@@ -78,8 +78,7 @@ std::vector<DeviceRows> rows_of(const Trace& trace, const std::vector<UnitSize>&
         std::size_t& unit = latest[static_cast<std::uint32_t>(span.rank.index) % latest.size()];
         const std::pair key(span.rank, span.replica);
         if (units[unit].key() != key)
-            unit = static_cast<std::size_t>(
-                std::ranges::lower_bound(units, key, {}, &UnitSize::key) - units.begin());
+            unit = std::ranges::lower_bound(units, key, {}, &UnitSize::key) - units.begin();
         if (is_work(span.action) || std::holds_alternative<OptimizerStep>(span.action))
             rows[unit].add_work(trace, i);
         else
@@ -150,7 +149,7 @@ void add_pair_parts(TimelineDocument& document) {
     const std::vector<PairPart>& parts = document.trace.pair_parts;
     for (const PairPart& part : parts)
         if (part.step == PairStep::AttentionWeights || part.step == PairStep::ExpertWeights)
-            document.paints[static_cast<std::size_t>(Paint::Weight)] = true;
+            document.paints[Paint::Weight] = true;
     for (std::uint32_t i = 0; i < parts.size(); ++i)
         if (const auto device = devices.find({parts[i].rank, parts[i].replica});
             device != devices.end())
@@ -164,7 +163,7 @@ void add_statistics(TimelineDocument& document) {
             if (device.rank == row.rank && device.replica == row.replica) {
                 device.statistics = &row;
                 const auto mine = of_rank(bubbles, row.rank, &Bubble::rank);
-                device.first_bubble = static_cast<std::size_t>(mine.data() - bubbles.data());
+                device.first_bubble = mine.data() - bubbles.data();
                 device.last_bubble = device.first_bubble + mine.size();
                 device.longest_bubbles.resize((mine.size() + kBubbleBlock - 1) / kBubbleBlock);
                 for (std::size_t b = 0; b < mine.size(); ++b) {
@@ -194,11 +193,11 @@ void add_memory(TimelineDocument& document) {
     const Trace& trace = document.trace;
     document.memory_top = document.memory_limit.value_or(Bytes{});
     for (const MemorySample& sample : trace.memory)
-        if (sample.held.count > 0) document.holds[static_cast<std::size_t>(sample.held_as)] = true;
+        if (sample.held.count > 0) document.holds[sample.held_as] = true;
     for (Device& device : document.devices) {
         const auto samples = of_rank(trace.memory, device.rank, &MemorySample::rank);
         device.memory = MemorySeries(samples);
-        const auto rank = static_cast<std::size_t>(device.rank.index);
+        const std::size_t rank = device.rank.index;
         if (rank < trace.peaks.size()) {
             device.peak = &trace.peaks[rank];
             device.peak_span = span_of_peak(trace, device);
@@ -229,11 +228,11 @@ void add_range(TimelineDocument& document) {
     range = {Instant::max(), Instant::min()};
     for (const Span& span : document.trace.spans) {
         range = {std::min(range.begin, span.begin), std::max(range.end, span.end)};
-        document.paints[static_cast<std::size_t>(paint_of(span.action))] = true;
+        document.paints[paint_of(span.action)] = true;
         if (const auto* overlap = std::get_if<Overlap>(&span.action))
-            document.paints[static_cast<std::size_t>(paint_of(overlap->second))] = true;
+            document.paints[paint_of(overlap->second)] = true;
     }
-    document.paints[static_cast<std::size_t>(Paint::Bubble)] = !document.statistics.bubbles.empty();
+    document.paints[Paint::Bubble] = !document.statistics.bubbles.empty();
     if (range.begin > range.end) range = {};
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -45,9 +44,9 @@ struct TimelineDocument {
     TimeRange range;                 ///< first start to last end
     std::vector<Device> devices;     ///< by rank, then replica
     int copies = 1;                  ///< number of identical pipelines that the trace represents
-    std::array<bool, kMemoryClasses> holds{};  ///< whether memory of this class is held
-    Bytes memory_top;                          ///< greatest memory or limit of any device
-    std::array<bool, kPaints> paints{};        ///< whether any bar has this paint
+    ArrayBy<MemoryClass, bool, kMemoryClasses> holds{};  ///< whether memory of this class is held
+    Bytes memory_top;                                    ///< greatest memory or limit of any device
+    ArrayBy<Paint, bool, kPaints> paints{};              ///< whether any bar has this paint
     Links links;
     std::shared_ptr<const OperatorTable> operators;  ///< operators of the passes, if known
     std::shared_ptr<const LinkTable> link_table;     ///< use of links by the spans, as far as known

@@ -121,7 +121,7 @@ std::optional<MemorySeries::Step> MemorySeries::step_at(Instant at) const {
     const auto later = std::ranges::upper_bound(blocks_, at, {}, begin_of);
     if (later == blocks_.begin()) return std::nullopt;
     std::array<Step, kFan> steps;
-    const auto block = static_cast<std::size_t>(later - blocks_.begin()) - 1;
+    const std::size_t block = later - blocks_.begin() - 1;
     const auto read_steps = std::span(steps).first(read(block, steps));
     return *std::prev(std::ranges::upper_bound(read_steps, at, {}, &Step::at));
 }

@@ -32,7 +32,7 @@ public:
     MemoryByClass held_by_class(Instant at) const;
     Bytes greatest() const;
 
-    using ClassBytes = std::array<float, kMemoryClasses>;
+    using ClassBytes = ArrayBy<MemoryClass, float, kMemoryClasses>;
     struct Extent {
         Bytes least;
         Bytes greatest;

@@ -29,23 +29,23 @@ double luminance(Rgb c) {
 
 }  // namespace
 
-const Palette kLightPalette{{{0x74, 0xC2, 0xF5},
-                             {0x74, 0xC2, 0xF5},
-                             {0xC1, 0x8E, 0x0B},
-                             {0x03, 0x68, 0x38},
-                             {0x9B, 0x3F, 0x85},
-                             {0x53, 0x09, 0x3A},
-                             {0xFC, 0xDC, 0x22},
-                             {0xF4, 0xF4, 0xF4}}};
+const Palette kLightPalette{{{{0x74, 0xC2, 0xF5},
+                              {0x74, 0xC2, 0xF5},
+                              {0xC1, 0x8E, 0x0B},
+                              {0x03, 0x68, 0x38},
+                              {0x9B, 0x3F, 0x85},
+                              {0x53, 0x09, 0x3A},
+                              {0xFC, 0xDC, 0x22},
+                              {0xF4, 0xF4, 0xF4}}}};
 
-const Palette kDarkPalette{{{0x68, 0x85, 0xD2},
-                            {0x68, 0x85, 0xD2},
-                            {0xD7, 0x63, 0x06},
-                            {0x2A, 0x62, 0x49},
-                            {0xF8, 0xA2, 0xB8},
-                            {0x83, 0x26, 0x76},
-                            {0xFE, 0xEE, 0x45},
-                            {0x1E, 0x22, 0x26}}};
+const Palette kDarkPalette{{{{0x68, 0x85, 0xD2},
+                             {0x68, 0x85, 0xD2},
+                             {0xD7, 0x63, 0x06},
+                             {0x2A, 0x62, 0x49},
+                             {0xF8, 0xA2, 0xB8},
+                             {0x83, 0x26, 0x76},
+                             {0xFE, 0xEE, 0x45},
+                             {0x1E, 0x22, 0x26}}}};
 
 Paint paint_of(const Action& action) {
     return std::visit(Overloaded{
@@ -61,10 +61,10 @@ Paint paint_of(const Action& action) {
 }
 
 std::string_view name_of(Paint paint) {
-    constexpr std::array<std::string_view, kPaints> kNames{
+    constexpr ArrayBy<Paint, std::string_view, kPaints> kNames{
         "forward (F)",    "recompute (R)",    "backward (B, I)", "weight gradient (W)",
         "point to point", "collective, copy", "optimizer",       "bubble"};
-    return kNames[static_cast<std::size_t>(paint)];
+    return kNames[paint];
 }
 
 std::string hex(Rgb c) {

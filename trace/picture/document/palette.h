@@ -1,10 +1,11 @@
 #pragma once
 
-#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "base/ids.h"
 #include "schedule/action.h"
 
 /// The colours of a timeline. They were chosen so that the worst pair differs by 18.5 (light) and
@@ -31,7 +32,7 @@ struct Rgb {
     friend bool operator==(const Rgb&, const Rgb&) = default;
 };
 
-using Palette = std::array<Rgb, kPaints>;  ///< indexed by Paint
+using Palette = ArrayBy<Paint, Rgb, kPaints>;
 extern const Palette kLightPalette;
 extern const Palette kDarkPalette;
 

@@ -14,7 +14,7 @@ std::optional<std::size_t> add_to_tracks(std::vector<Bars>& tracks, const Trace&
     auto track = std::ranges::find_if(tracks, is_free);
     if (track == tracks.end()) track = tracks.emplace(tracks.end());
     track->push_back({span.begin, span.end, i});
-    return static_cast<std::size_t>(track - tracks.begin());
+    return track - tracks.begin();
 }
 
 std::vector<Bars> tracks_of(const Trace& trace, std::span<const std::uint32_t> spans) {
@@ -27,8 +27,7 @@ std::pair<std::size_t, std::size_t> bars_in(const Bars& bars, TimeRange range) {
     const auto first = std::ranges::upper_bound(bars, range.begin, {}, &Bar::end);
     const auto last =
         std::ranges::lower_bound(first, bars.end(), range.end, std::ranges::less{}, &Bar::begin);
-    return {static_cast<std::size_t>(first - bars.begin()),
-            static_cast<std::size_t>(last - bars.begin())};
+    return {first - bars.begin(), last - bars.begin()};
 }
 
 std::size_t first_to_end_after(std::span<const Bar> bars, std::size_t from, Instant at) {
@@ -42,7 +41,7 @@ std::size_t first_to_end_after(std::span<const Bar> bars, std::size_t from, Inst
     }
     const auto between = bars.subspan(from, std::min(last, bars.size()) - from);
     const auto found = std::ranges::upper_bound(between, at, {}, &Bar::end);
-    return from + static_cast<std::size_t>(found - between.begin());
+    return from + (found - between.begin());
 }
 
 const Bar* bar_at(const Bars& bars, Instant at) {

@@ -41,17 +41,17 @@ WorkArea BarWork::of(Duration length) const {
         exposed = static_cast<std::int64_t>(
             scaled(exposed_, static_cast<std::uint64_t>(length.count()), kWhole));
     const std::int64_t rest = length.count() - exposed;
-    work[static_cast<std::size_t>(WorkKind::Exposed)] = exposed;
-    work[static_cast<std::size_t>(first_)] += rest - rest / 2;
-    work[static_cast<std::size_t>(second_)] += rest / 2;
+    work[WorkKind::Exposed] = exposed;
+    work[first_] += rest - rest / 2;
+    work[second_] += rest / 2;
     return work;
 }
 
 void BarWork::add_part(WorkArea& work, Duration length, double share) const {
     const WorkArea all = of(length);
     const auto add = [&](WorkKind kind) {
-        const double part = static_cast<double>(all[static_cast<std::size_t>(kind)]) * share;
-        work[static_cast<std::size_t>(kind)] += static_cast<std::int64_t>(part + 0.5);
+        const double part = static_cast<double>(all[kind]) * share;
+        work[kind] += static_cast<std::int64_t>(part + 0.5);
     };
     if (exposed_ > 0) add(WorkKind::Exposed);
     add(first_);
@@ -78,7 +78,7 @@ void WorkSums::put_between(std::span<const Bar> between) {
         exposed += (bar.end - bar.begin).count();
     }
     between_before_.push_back(exposed);
-    all_[static_cast<std::size_t>(WorkKind::Exposed)] += exposed;
+    all_[WorkKind::Exposed] += exposed;
 }
 
 /// Adds the work of a bar up to an instant before its end.
@@ -91,7 +91,7 @@ void WorkSums::add_start(WorkArea& work, std::size_t bar, Instant at) const {
 }
 
 void WorkSums::add_between(WorkArea& work, std::size_t next, Instant at) const {
-    std::int64_t& exposed = work[static_cast<std::size_t>(WorkKind::Exposed)];
+    std::int64_t& exposed = work[WorkKind::Exposed];
     exposed += between_before_[next];
     if (next < between_.size() && at > between_[next].begin)
         exposed += (at - between_[next].begin).count();

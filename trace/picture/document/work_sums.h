@@ -1,11 +1,11 @@
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "base/ids.h"
 #include "trace/picture/document/track.h"
 
 namespace debubble::picture {
@@ -20,8 +20,8 @@ enum class WorkKind : std::uint8_t {
 };
 inline constexpr std::size_t kWorkKinds = 5;
 
-/// Nanoseconds by WorkKind.
-using WorkArea = std::array<std::int64_t, kWorkKinds>;
+/// Nanoseconds of each kind.
+using WorkArea = ArrayBy<WorkKind, std::int64_t, kWorkKinds>;
 
 /// The kinds of work of a bar, spread evenly over it: an exposed part, and the rest of one kind or
 /// half of each of two.
@@ -57,7 +57,7 @@ public:
     /// must outlive the sums too.
     void put_between(std::span<const Bar> between);
 
-    std::int64_t all(WorkKind kind) const { return all_[static_cast<std::size_t>(kind)]; }
+    std::int64_t all(WorkKind kind) const { return all_[kind]; }
     WorkArea over(TimeRange window) const;
 
     /// A walk to the right. Precondition: the instants do not descend.

@@ -18,12 +18,11 @@ void RowShapes::exposed_columns(const Lane& lane) {
     const TimeAxis axis = lane.axis.scaled(view_.means.columns);
     std::vector<float> shares;
     shares.reserve(std::lround(axis.width()));
-    constexpr auto kExposed = static_cast<std::size_t>(WorkKind::Exposed);
     WorkSums::Walk walk(lane.device.sums);
-    std::int64_t before = walk.until(axis.shown().begin)[kExposed];
+    std::int64_t before = walk.until(axis.shown().begin)[WorkKind::Exposed];
     bool any = false;
     for_each_column(axis, [&](int, TimeRange column) {
-        const std::int64_t after = walk.until(column.end)[kExposed];
+        const std::int64_t after = walk.until(column.end)[WorkKind::Exposed];
         shares.push_back(static_cast<float>(after - before) /
                          static_cast<float>(column.length().count()));
         any = any || after > before;

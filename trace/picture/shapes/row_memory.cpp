@@ -65,9 +65,9 @@ void RowShapes::memory_curve(const Lane& lane) {
         const MemorySeries::Extent held = walk.over(range);
         double sum = 0;
         for (std::size_t place = 0; place < kMemoryClasses; ++place) {
-            const auto held_as = static_cast<std::size_t>(kStacked[place]);
-            sum += static_cast<double>(held.by_class[held_as]);
-            occurs[place] = occurs[place] || held.by_class[held_as] > 0;
+            const float bytes = held.by_class[kStacked[place]];
+            sum += static_cast<double>(bytes);
+            occurs[place] = occurs[place] || bytes > 0;
             const Bytes below{static_cast<std::int64_t>(sum)};
             tops[place].push_back(static_cast<float>(scale.y(lane.band, below)));
         }
@@ -77,8 +77,7 @@ void RowShapes::memory_curve(const Lane& lane) {
     Steps curve{band, {}, ground.memory_edge, ground.lane};
     for (std::size_t place = kMemoryClasses; place-- > 0;)
         if (occurs[place])
-            curve.levels.push_back(
-                {std::move(tops[place]), ground.memory[static_cast<std::size_t>(kStacked[place])]});
+            curve.levels.push_back({std::move(tops[place]), ground.memory[kStacked[place]]});
     out_.emplace_back(std::move(curve));
     if (too_much) {
         const double limit = scale.y(lane.band, *scale.limit);

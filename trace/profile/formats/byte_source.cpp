@@ -66,7 +66,7 @@ std::size_t ByteSource::read(char* to, std::size_t size) {
         int error = Z_OK;
         const char* const words = gzerror(handle_->file, &error);
         if (count > 0) {
-            got += static_cast<std::size_t>(count);
+            got += count;
             offset_ += static_cast<std::uint64_t>(count);
         }
         if (count < 0 || (error != Z_OK && error != Z_STREAM_END))

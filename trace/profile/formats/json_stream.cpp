@@ -99,7 +99,7 @@ std::size_t JsonStream::after_string(std::size_t from) {
         const std::size_t part = quote == nullptr ? there : static_cast<std::size_t>(quote - start);
         const auto* const slash = static_cast<const char*>(std::memchr(start, '\\', part));
         if (slash != nullptr) {
-            i += static_cast<std::size_t>(slash - start) + 2;
+            i += slash - start + 2;
             continue;
         }
         i += part;

@@ -88,9 +88,8 @@ DeviceAccount account_of(const RankProfile& profile) {
     std::int64_t end = INT64_MIN;
     for (const DeviceSpan& kernel : profile.kernels) {
         end = std::max(end, kernel.end);
-        const auto index = static_cast<std::size_t>(kernel.kernel_class);
-        out.by_class[index] += Duration{kernel.length()};
-        ++out.count[index];
+        out.by_class[kernel.kernel_class] += Duration{kernel.length()};
+        ++out.count[kernel.kernel_class];
         if (kernel.kernel_class == KernelClass::Unknown && out.unknown.size() < 5 &&
             std::ranges::find(out.unknown, kernel.name) == out.unknown.end())
             out.unknown.push_back(kernel.name);

@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "base/ids.h"
 #include "base/units.h"
 #include "trace/profile/rank_profile.h"
 
@@ -39,8 +39,8 @@ struct DeviceAccount {
     Duration idle{};         ///< span less busy
     Duration host_wait{};    ///< idle before a kernel launched after the previous one ended
     Duration kernel_wait{};  ///< idle of at most 30 us before a kernel, for any reason
-    std::array<Duration, kKernelClasses> by_class{};  ///< sums of lengths
-    std::array<std::size_t, kKernelClasses> count{};
+    ArrayBy<KernelClass, Duration, kKernelClasses> by_class{};  ///< sums of lengths
+    ArrayBy<KernelClass, std::size_t, kKernelClasses> count{};
     std::vector<std::uint32_t> unknown;  ///< unclassified names, at most five
 };
 DeviceAccount account_of(const RankProfile& profile);

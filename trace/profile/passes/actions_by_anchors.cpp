@@ -128,7 +128,7 @@ private:
 
     std::vector<FoundPass> passes_of(const StepItems& items) {
         std::vector<FoundPass> passes;
-        const auto layers = static_cast<std::size_t>(out_.layers);
+        const std::size_t layers = out_.layers;
         for (const auto& run : runs_of(items)) {
             ++out_.anchors;
             if (run.size() % layers == 0) ++out_.fitting;

@@ -39,7 +39,7 @@ std::optional<std::string> mismatch(const std::vector<RankActions*>& found,
         const std::string& own = kinds_of(*found[i]);
         if (own == expected) continue;
         const auto [a, b] = std::ranges::mismatch(own, expected);
-        const auto at = static_cast<std::size_t>(a - own.begin());
+        const std::size_t at = a - own.begin();
         if (at == own.size() || at == expected.size())
             return fmt::format("rank {} ran {} passes in a step, and it lists {}", ranks[i],
                                own.size(), expected.size());
@@ -56,7 +56,7 @@ void rename(RankActions& found, const std::vector<Compute>& listed) {
         auto* const pass = std::get_if<Compute>(&timed.action);
         if (pass == nullptr) continue;
         const std::vector<Compute>& named = of_kind[pass->pass];
-        const auto k = static_cast<std::size_t>(pass->micro_batch.index);
+        const std::size_t k = pass->micro_batch.index;
         if (k < named.size()) *pass = named[k];
     }
 }
@@ -186,7 +186,7 @@ PassNames name_passes(const std::vector<RankActions*>& found, const std::vector<
     bool split = false;
     for (const RankActions* rank : found) {
         const std::string& kinds = kinds_of(*rank);
-        forwards = std::max(forwards, static_cast<std::size_t>(std::ranges::count(kinds, 'F')));
+        forwards = std::max<std::size_t>(forwards, std::ranges::count(kinds, 'F'));
         split |= kinds.find('W') != std::string::npos;
     }
     if (forwards == 0) return out;

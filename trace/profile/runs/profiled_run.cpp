@@ -56,7 +56,7 @@ public:
 private:
     RankActions recognise(std::size_t i, std::optional<int> layers = std::nullopt) const {
         RecogniseOptions options{places_[i].rank.index, pipeline_, layers};
-        const auto stage = static_cast<std::size_t>(places_[i].rank.index);
+        const std::size_t stage = places_[i].rank.index;
         if (options_.layers) {
             const bool one_stage_each = static_cast<int>(options_.layers->size()) == pipeline_;
             const int planned = options_.layers->at(one_stage_each ? stage : 0);

@@ -55,7 +55,7 @@ void add_recorded_memory(Trace& trace, const std::vector<RecordedMemory>& record
                 {Instant{Duration{point.at}}, Bytes{point.held}, rank, MemoryClass::Activations});
         trace.peaks.push_back(peak_of(trace, rank, points));
     }
-    if (trace.peaks.size() != static_cast<std::size_t>(trace.header.pipeline)) trace.peaks.clear();
+    if (std::ssize(trace.peaks) != trace.header.pipeline) trace.peaks.clear();
 }
 
 }  // namespace debubble::profile

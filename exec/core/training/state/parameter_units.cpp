@@ -44,10 +44,9 @@ std::vector<ParameterUnit> units_of(const models::StageGraph& graph, UnitsApart 
     for (const Operator& op : graph.operators) {
         const bool is_norm = op.as<models::op::Norm>() != nullptr;
         for (const int index : op.parameters_in_memory()) {
-            const auto at = static_cast<std::size_t>(index);
-            if (placed[at]) continue;  // the head of an embedding on the same stage
-            placed[at] = true;
-            const Parameter& parameter = graph.parameters[at];
+            if (placed[index]) continue;  // the head of an embedding on the same stage
+            placed[index] = true;
+            const Parameter& parameter = graph.parameters[index];
             UnitKey key = key_of(graph, op, parameter);
             const bool experts = apart.experts && parameter.expert;
             if (apart.norms && is_norm) key.name += "'s norms";

@@ -65,7 +65,7 @@ void RouterState::correct(const Layer& layer, float rate) {
     const TensorView there = part(corrections_, layer);
     const Tensor host(there.shape);
     kernels_->download(there, host.view());
-    const auto count = static_cast<std::size_t>(layer.experts);
+    const std::size_t count = layer.experts;
     const std::span loads(counted_.data() + layer.first, count);
     const double mean =
         std::accumulate(loads.begin(), loads.end(), 0.0) / static_cast<double>(count);
