@@ -19,6 +19,7 @@
 #include "sim/commands/terminal/grid_verbs.h"
 #include "sim/commands/terminal/output.h"
 #include "sim/explain/plan_run.h"
+#include "sim/plan/ordered_plan.h"
 #include "sim/plan/plan_kernels.h"
 #include "sim/plan/priced_plan.h"
 #include "sim/predict.h"
