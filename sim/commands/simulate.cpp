@@ -364,7 +364,7 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
     verb->add_option(
             "--expect", args->expect,
             "conditions that the plan must meet, as 'step<15.5s, peak<70GiB, fits'; else the exit "
-            "code is 1. Figures: step, exposed, idle, peak, left, tokens_per_s, "
+            "code is 1. Figures: step, exposed, idle, peak, reserved, left, tokens_per_s, "
             "tokens_per_s_per_gpu, mfu, bubble")
         ->type_name("TEXT");
     verb->add_flag("--explain", args->explain,

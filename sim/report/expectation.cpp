@@ -24,10 +24,18 @@ double mean(const Prediction& p, double RankPrediction::*seconds) {
     return p.ranks.empty() ? 0 : sum / static_cast<double>(p.ranks.size());
 }
 
-double most_needed(const Prediction& p) {
+double most_held(const Prediction& p) {
     Bytes most;
-    for (const RankPrediction& rank : p.ranks) most = std::max(most, rank.needs());
+    for (const RankPrediction& rank : p.ranks) most = std::max(most, rank.peak_memory);
     return static_cast<double>(most.count);
+}
+
+/// Unset where no allocator was played.
+std::optional<double> most_reserved_by_rank(const Prediction& p) {
+    std::optional<Bytes> most;
+    for (const RankPrediction& rank : p.ranks) most = std::max(most, rank.reserved);
+    if (!most) return std::nullopt;
+    return static_cast<double>(most->count);
 }
 
 struct KnownFigure {
@@ -46,7 +54,9 @@ constexpr std::array kFigures{
         "idle", FigureUnit::Seconds,
         [](const Of& o) { return std::optional(mean(o.prediction, &RankPrediction::idle_s)); }},
     KnownFigure{"peak", FigureUnit::Bytes,
-                [](const Of& o) { return std::optional(most_needed(o.prediction)); }},
+                [](const Of& o) { return std::optional(most_held(o.prediction)); }},
+    KnownFigure{"reserved", FigureUnit::Bytes,
+                [](const Of& o) { return most_reserved_by_rank(o.prediction); }},
     KnownFigure{"left", FigureUnit::Bytes,
                 [](const Of& o) {
                     return std::optional(static_cast<double>(o.prediction.memory_left.count));

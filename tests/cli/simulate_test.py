@@ -195,6 +195,13 @@ class Expectations(SimulateTest):
         self.assertIn("fits: it does not", self.ends(
             debubble("simulate", self.plan, "--set", "cluster.gpu.memory=1 GiB", "--expect", "fits"), NO).stderr)
 
+    def test_tell_held_from_reserved_memory(self):
+        ranks = self.figures()["ranks"]
+        for name, key in (("peak", "peak_memory_bytes"), ("reserved", "reserved_memory_bytes")):
+            most = max(rank[key] for rank in ranks)
+            self.assertEqual(self.expects(f"{name}<={most} B", DONE), "", name)
+            self.assertIn(f"{name}<{most} B: it is", self.expects(f"{name}<{most} B", NO))
+
     def test_that_say_nothing_are_refused(self):
         for words in ("", "stepp<3s", "step<3", "step", "peak<many", "mfu>x%", "step<", "<3s"):
             self.expects(words, BAD_INPUT)
@@ -219,6 +226,13 @@ class Moved(SimulateTest):
         for side in ("before", "after"):
             self.assertAlmostEqual(sum(row[side] for row in said["figures"] if row["is_part"]),
                                    rows["step_time_s"][side], places=6)
+        classes = ("parameters", "gradients", "optimizer", "activations", "buffers", "workspace")
+        for side, of in (("before", before), ("after", after)):
+            with open(of) as file:
+                ranks = json.load(file)["ranks"]
+            for key in ("peak_memory_bytes", "reserved_memory_bytes"):
+                self.assertEqual(rows[key][side], max(rank[key] for rank in ranks))
+            self.assertEqual(sum(rows[f"{one}_bytes"][side] for one in classes), rows["peak_memory_bytes"][side])
         self.assertIn("schedule.name: 1f1b -> gpipe", said["plan"])
         self.assertTrue(said["moved"])
 
