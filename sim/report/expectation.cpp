@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -107,6 +108,10 @@ double number_of(std::string_view text, FigureUnit unit, std::string_view words)
     std::erase(digits, ',');
     const auto value = text::parse_real(digits);
     if (!value) refuse(words, fmt::format("'{}' is not a number", text));
+    if (unit == FigureUnit::Share && !percent && std::abs(*value) > 1)
+        refuse(words, fmt::format("a share is a number from 0 to 1, or has a %: {} is {:.4g} %; "
+                                  "for {} % write {}%",
+                                  text, 100 * *value, text, text));
     return percent ? *value / 100 : *value;
 }
 

@@ -202,9 +202,28 @@ class Expectations(SimulateTest):
             self.assertEqual(self.expects(f"{name}<={most} B", DONE), "", name)
             self.assertIn(f"{name}<{most} B: it is", self.expects(f"{name}<{most} B", NO))
 
+    def test_of_shares_are_not_read_as_percents(self):
+        said = self.expects("mfu>40", BAD_INPUT)
+        self.assertIn("a share is a number from 0 to 1, or has a %: 40 is 4000 %; for 40 % write 40%", said)
+
     def test_that_say_nothing_are_refused(self):
         for words in ("", "stepp<3s", "step<3", "step", "peak<many", "mfu>x%", "step<", "<3s"):
             self.expects(words, BAD_INPUT)
+
+
+class WrongValues(SimulateTest):
+    def refused(self, change):
+        return self.ends(debubble("simulate", self.plan, "--set", change), BAD_INPUT).stderr
+
+    def test_of_memory_and_layers_are_said_once_and_with_their_place(self):
+        self.assertIn("--set:1:20: error: 'memory' must be more than 0, not '0 GiB'", self.refused("cluster.gpu.memory=0 GiB"))
+        for key in ("recompute", "offload"):
+            said = self.refused(f"training.{key}={{layers: 0}}")
+            self.assertIn("error: 'layers' must be at least 1, not 0", said)
+            self.assertNotIn("needs 'modules'", said)
+            self.assertIn(f"'{key}' needs 'modules', 'layers' or both", self.refused(f"training.{key}={{}}"))
+        self.assertIn("plan.yaml:4:33: error: 4500 layers exceed the 4096 that a stage may hold",
+                      self.refused("model.layers=9000"))
 
 
 class Moved(SimulateTest):
