@@ -22,8 +22,9 @@ struct SourceLocation {
 
 struct Diagnostic {
     /// UnknownName marks a key, a word or the name of a file that does not exist, such as a
-    /// misspelt one.
-    enum class Kind : std::uint8_t { Mistake, UnknownName };
+    /// misspelt one. WrongValue marks a value that is wrong whatever the other keys say: of another
+    /// form than its key's, or outside of the key's range.
+    enum class Kind : std::uint8_t { Mistake, UnknownName, WrongValue };
 
     SourceLocation where;
     std::string message;

@@ -20,6 +20,7 @@
 #include "sim/explain/explain.h"
 #include "sim/explain/plan_run.h"
 #include "sim/plan/drawn_loads.h"
+#include "sim/plan/ordered_plan.h"
 #include "sim/plan/plan_picture.h"
 #include "sim/plan/priced_plan.h"
 #include "sim/uneven/uneven_steps.h"
@@ -198,15 +199,12 @@ PredictionWithTrace predict_balanced(const Scenario& scenario, const PredictOpti
 PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& options) {
     const Scenario& scenario = step.scenario;
     step.priced = std::make_unique<const PricedPlan>(
-        priced(options.plan ? *options.plan : ordered_plan(scenario), scenario));
+        priced(options.plan ? *options.plan : ordered_plan(scenario, options.stop), scenario));
     const PricedPlan& of_plan = *step.priced;
     const Plan& plan = of_plan.plan;
 
-    // Without a barrier the next step begins before this one has ended everywhere.
-    const bool barrier = plan.lowering.optimizer != OptimizerPlacement::PostValidated;
-    SimulateOptions how;
-    how.steps = barrier ? 1 : 2;
-    how.header = header_of(scenario, plan.lowering.transport);
+    const bool barrier = has_barrier(plan);
+    SimulateOptions how = played_step(scenario, plan);
     how.sample_memory = options.keep_trace;
     how.keep_program = options.keep_trace;
     how.hash_program = false;  // the plan knows it
@@ -276,22 +274,6 @@ PredictionWithTrace predict_plan(StepToAllocate& step, const PredictOptions& opt
 }
 
 }  // namespace
-
-TraceHeader header_of(const Scenario& scenario, Transport transport) {
-    const scenarios::Parallel& parallel = scenario.parallel;
-    return {.source = TraceSource::Simulated,
-            .scenario = scenario.name,
-            .tensor = parallel.tensor,
-            .context = parallel.context,
-            .data = parallel.data,
-            .pipeline = parallel.pipeline,
-            .transport = transport,
-            .sends_block = scenarios::sends_block(scenario),
-            // A processor makes its copies itself.
-            .copies_block = scenario.cluster.gpu.threads.has_value(),
-            // A rank without room for whole gradients waits until they are summed.
-            .reductions_block = parallel.shares_gradients() && scenario.framework.reduces_by_layer};
-}
 
 Plan priced_plan(const Scenario& scenario) {
     if (is_balanced(scenario)) return priced_plan(cut_by_playing(scenario, {}).scenario);

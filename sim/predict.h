@@ -55,9 +55,6 @@ struct PredictionWithTrace {
     std::shared_ptr<const StepToAllocate> to_allocate = {};
 };
 
-/// The header of a scenario's predicted trace, but for its hash and its step time.
-TraceHeader header_of(const scenarios::Scenario& scenario, Transport transport);
-
 /// The plan that predict() plays. A generator that uses costs gets those of the scenario. Pure and
 /// thread-safe. Throws InputError for an impossible plan, InvalidSchedule for a bad file.
 /// Precondition: training.recompute is not auto.

@@ -12,6 +12,7 @@ namespace debubble::text {
 namespace {
 
 constexpr std::size_t kLongestShown = 60;
+constexpr auto kWrong = Diagnostic::Kind::WrongValue;
 
 }  // namespace
 
@@ -33,7 +34,8 @@ MappingReader::MappingReader(NodePtr mapping, std::string_view name, Mistakes& m
     if (mapping_ && mapping_->is(Node::Kind::Map)) return;
     const SourcePosition place = mapping_ ? mapping_->place : SourcePosition{};
     if (mapping_ && !mapping_->is(Node::Kind::Null))
-        mistakes.add(place, fmt::format("'{}' must be a map, not {}", name, describe(*mapping_)));
+        mistakes.add(place, fmt::format("'{}' must be a map, not {}", name, describe(*mapping_)),
+                     kWrong);
     mapping_ = make_map({}, place);
 }
 
@@ -46,7 +48,7 @@ NodePtr MappingReader::value(std::string_view key) {
 NodePtr MappingReader::scalar(std::string_view key, std::string_view wanted) {
     NodePtr found = value(key);
     if (!found || found->is(Node::Kind::Scalar)) return found;
-    complain(key, fmt::format("'{}' must be {}, not {}", key, wanted, describe(*found)));
+    complain(key, fmt::format("'{}' must be {}, not {}", key, wanted, describe(*found)), kWrong);
     return nullptr;
 }
 
@@ -61,13 +63,16 @@ bool MappingReader::read_whole(std::string_view key, std::int64_t& out, std::int
         complain(key,
                  digits
                      ? fmt::format("'{}' must be at most {}, not {}", key, most, describe(*found))
-                     : fmt::format("'{}' must be a whole number, not {}", key, describe(*found)));
+                     : fmt::format("'{}' must be a whole number, not {}", key, describe(*found)),
+                 kWrong);
         return false;
     }
     if (*number < least || *number > most) {
-        complain(key, fmt::format("'{}' must be {} {}, not {}", key,
-                                  *number < least ? "at least" : "at most",
-                                  *number < least ? least : most, *number));
+        complain(
+            key,
+            fmt::format("'{}' must be {} {}, not {}", key, *number < least ? "at least" : "at most",
+                        *number < least ? least : most, *number),
+            kWrong);
         return false;
     }
     out = *number;
@@ -79,13 +84,15 @@ bool MappingReader::real(std::string_view key, double& out, double least, double
     if (!found) return false;
     const auto number = parse_real(found->scalar);
     if (!number) {
-        complain(key, fmt::format("'{}' must be a number, not {}", key, describe(*found)));
+        complain(key, fmt::format("'{}' must be a number, not {}", key, describe(*found)), kWrong);
         return false;
     }
     if (*number < least || *number > most) {
-        complain(key, fmt::format("'{}' must be {} {}, not {}", key,
-                                  *number < least ? "at least" : "at most",
-                                  *number < least ? least : most, *number));
+        complain(
+            key,
+            fmt::format("'{}' must be {} {}, not {}", key, *number < least ? "at least" : "at most",
+                        *number < least ? least : most, *number),
+            kWrong);
         return false;
     }
     out = *number;
@@ -96,7 +103,8 @@ bool MappingReader::flag(std::string_view key, bool& out) {
     const NodePtr found = scalar(key, "true or false");
     if (!found) return false;
     if (found->scalar != "true" && found->scalar != "false") {
-        complain(key, fmt::format("'{}' must be true or false, not {}", key, describe(*found)));
+        complain(key, fmt::format("'{}' must be true or false, not {}", key, describe(*found)),
+                 kWrong);
         return false;
     }
     out = found->scalar == "true";
@@ -107,8 +115,10 @@ bool MappingReader::text(std::string_view key, std::string& out) {
     const NodePtr found = scalar(key, "a text");
     if (!found) return false;
     if (!is_printable(found->scalar)) {
-        complain(key, fmt::format("'{}' has a control character: '{}'", key,
-                                  printable(found->scalar.substr(0, kLongestShown))));
+        complain(key,
+                 fmt::format("'{}' has a control character: '{}'", key,
+                             printable(found->scalar.substr(0, kLongestShown))),
+                 kWrong);
         return false;
     }
     out = found->scalar;
@@ -121,7 +131,7 @@ bool MappingReader::quantity(std::string_view key, T& out, std::string_view want
     if (!found) return false;
     const auto parsed = parse(found->scalar);
     if (!parsed.value) {
-        complain(key, fmt::format("'{}': {}", key, parsed.mistake));
+        complain(key, fmt::format("'{}': {}", key, parsed.mistake), kWrong);
         return false;
     }
     out = *parsed.value;
@@ -133,7 +143,7 @@ bool MappingReader::bytes(std::string_view key, Bytes& out) {
     Bytes read;
     if (!quantity(key, read, "a number of bytes", parse_bytes)) return false;
     if (read > kMost) {
-        complain(key, fmt::format("'{}' must be at most 1000 TB", key));
+        complain(key, fmt::format("'{}' must be at most 1000 TB", key), kWrong);
         return false;
     }
     out = read;
@@ -144,7 +154,7 @@ bool MappingReader::rate(std::string_view key, BytesPerSecond& out) {
     BytesPerSecond read;
     if (!quantity(key, read, "a rate", parse_rate)) return false;
     if (read.value < 1) {
-        complain(key, fmt::format("'{}' must be at least 1 B/s", key));
+        complain(key, fmt::format("'{}' must be at least 1 B/s", key), kWrong);
         return false;
     }
     out = read;
@@ -186,7 +196,7 @@ bool MappingReader::numbers(std::string_view key, std::vector<T>& out, T least, 
     const NodePtr list = value(key);
     if (!list) return false;
     if (!list->is(Node::Kind::List)) {
-        complain(key, fmt::format("'{}' must be a list, not {}", key, describe(*list)));
+        complain(key, fmt::format("'{}' must be a list, not {}", key, describe(*list)), kWrong);
         return false;
     }
     std::vector<T> read;
@@ -196,8 +206,10 @@ bool MappingReader::numbers(std::string_view key, std::vector<T>& out, T least, 
             read.push_back(static_cast<T>(*number));
             continue;
         }
-        mistakes_->add(item->place, fmt::format("'{}' must have {} from {} to {}, not {}", key,
-                                                what, least, most, describe(*item)));
+        mistakes_->add(item->place,
+                       fmt::format("'{}' must have {} from {} to {}, not {}", key, what, least,
+                                   most, describe(*item)),
+                       kWrong);
         return false;
     }
     out = std::move(read);
@@ -223,7 +235,8 @@ bool MappingReader::texts(std::string_view key, std::vector<std::string>& out) {
     for (const NodePtr& item : found->is(Node::Kind::List) ? found->items : one) {
         if (!item->is(Node::Kind::Scalar)) {
             mistakes_->add(item->place,
-                           fmt::format("'{}' must contain words, not {}", key, describe(*item)));
+                           fmt::format("'{}' must contain words, not {}", key, describe(*item)),
+                           kWrong);
             return false;
         }
         read.push_back(item->scalar);

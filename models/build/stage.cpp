@@ -13,8 +13,6 @@ namespace debubble::models {
 
 namespace {
 
-constexpr int kMostLayersOfAStage = 4096;
-
 void refuse_what_is_not_modelled(const Architecture& model, const Execution& how,
                                  const StageContent& content) {
     std::vector<Diagnostic> mistakes;

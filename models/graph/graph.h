@@ -173,6 +173,8 @@ enum class Predictions : std::uint8_t {
     Before,    ///< in a stage before this one
 };
 
+inline constexpr int kMostLayersOfAStage = 4096;
+
 /// The part of the model that a stage holds: layers [first_layer, first_layer + layers).
 struct StageContent {
     int first_layer = 0;

@@ -10,7 +10,7 @@
 #include "scenarios/jobs/job.h"
 #include "scenarios/read/read_scenario.h"
 #include "schedule/generators/generators.h"
-#include "sim/plan/priced_plan.h"
+#include "sim/plan/ordered_plan.h"
 #include "sim/report/reference/key_pages.h"
 #include "sim/report/reference/model_table.h"
 #include "sim/report/traces/profile_report.h"

@@ -14,9 +14,13 @@ namespace debubble::scenarios {
 
 namespace {
 
-/// The reason why a stage cannot begin or end there; empty if it can.
+/// The reason why a stage cannot begin or end there, or hold so much; empty if it can.
 std::string unfit_stage(const models::Architecture& model,
                         const std::vector<models::StageContent>& stages) {
+    for (const models::StageContent& stage : stages)
+        if (stage.layers > models::kMostLayersOfAStage)
+            return fmt::format("{} layers exceed the {} that a stage may hold", stage.layers,
+                               models::kMostLayersOfAStage);
     const std::size_t features = model.tower ? model.tower->deepstack.size() : 0;
     if (stages.size() > 1 && std::cmp_less(stages.front().layers, features))
         return fmt::format(

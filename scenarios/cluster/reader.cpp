@@ -6,6 +6,7 @@
 #include "scenarios/cluster/fields.h"
 #include "scenarios/cluster/measured.h"
 #include "scenarios/cluster/reliability.h"
+#include "text/quantity.h"
 
 namespace debubble::scenarios {
 namespace {
@@ -130,6 +131,17 @@ void check_power(const NodePtr& map, const Gpu& gpu, Mistakes& mistakes) {
                         *gpu.power_limit, models::laws().clockless_power * *gpu.power, *gpu.power));
 }
 
+/// A device without memory holds nothing.
+void check_memory(const NodePtr& map, Mistakes& mistakes) {
+    const NodePtr memory = map ? text::at(map, "memory") : nullptr;
+    if (!memory || !memory->is(text::Node::Kind::Scalar)) return;
+    const auto bytes = text::parse_bytes(memory->scalar).value;
+    if (bytes && bytes->count == 0)
+        mistakes.add(memory->place,
+                     fmt::format("'memory' must be more than 0, not '{}'", memory->scalar),
+                     Diagnostic::Kind::WrongValue);
+}
+
 }  // namespace
 
 std::vector<text::Key> cluster_keys() {
@@ -160,6 +172,7 @@ Cluster read_cluster(const NodePtr& value, text::ShippedFiles& shipped, Mistakes
     read_fields(in, cluster_fields(), draft);
     in.finish();
     check_power(in.value("gpu"), cluster.gpu, mistakes);
+    check_memory(in.value("gpu"), mistakes);
     mark_foreign(in.value("gpu"), "gpu", draft.origins, cluster);
     mark_foreign(in.value("node_link"), "node_link", draft.origins, cluster);
     mark_foreign(in.value("network"), "network", draft.origins, cluster);

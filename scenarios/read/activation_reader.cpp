@@ -148,7 +148,7 @@ void read_recompute(MappingReader& training, std::string_view key, Draft& draft)
     read_fields(in, recompute_fields(), keys);
     in.finish();
     const bool uniform = keys.method == Method::Uniform;
-    if (keys.modules.empty() && !in.has("modules") && !keys.layers && !keys.method)
+    if (!in.has("modules") && !in.has("layers") && !in.has("method"))
         training.complain(key, "'recompute' needs 'modules', 'layers' or both");
     if (!keys.modules.empty() && uniform)
         in.complain("method",
@@ -203,7 +203,7 @@ void read_offload(MappingReader& training, std::string_view key, Draft& draft) {
     read_fields(in, offload_fields(), offload);
     in.finish();
     offload.everything = !in.has("modules");
-    if (offload.everything && !offload.layers)
+    if (offload.everything && !in.has("layers"))
         training.complain(key, "'offload' needs 'modules', 'layers' or both");
 }
 

@@ -59,9 +59,14 @@ struct SweepKey {
     std::vector<Diagnostic> places;   ///< place of each value: mistakes without a message
     Diagnostic place = {};            ///< where the key stands
 };
+/// "parallel.tensor * parallel.pipeline <= 64"
+struct SweepCondition {
+    Expression expression;
+    Diagnostic place;  ///< where it stands
+};
 struct Sweep {
     std::vector<SweepKey> keys;
-    std::vector<Expression> conditions;  ///< "parallel.tensor * parallel.pipeline <= 64"
+    std::vector<SweepCondition> conditions;
     /// Further values that a condition may refer to: every scalar of the scenario by its dotted
     /// key, the model's and cluster's numbers, and defaults of `parallel`.
     std::map<std::string, std::string> fixed;
@@ -69,7 +74,8 @@ struct Sweep {
     std::size_t points() const;
     /// The overrides of point `index`; the last key changes fastest.
     std::vector<Override> point(std::size_t index) const;
-    /// True if the point meets every condition. Throws InputError where one has no value.
+    /// True if the point meets every condition. Throws InputError where one has no value, with its
+    /// place and the values that it read.
     bool admits(std::size_t index) const;
 };
 

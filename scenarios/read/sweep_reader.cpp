@@ -179,7 +179,7 @@ void read_conditions(const NodePtr& where, Sweep& sweep, Mistakes& mistakes) {
                 if (!is_known(sweep, key))
                     mistakes.add(item->place, text::unknown_word("key", key, known),
                                  Diagnostic::Kind::UnknownName);
-            sweep.conditions.push_back(std::move(condition));
+            sweep.conditions.push_back({std::move(condition), diagnostic_at(item->place)});
         } catch (const InputError& error) {
             mistakes.add(item->place, error.diagnostics().front().message);
         }
@@ -199,6 +199,51 @@ ExpressionValue name_in(const std::string& value) {
 }
 
 constexpr std::string_view kWhere = "where";
+constexpr std::string_view kGrid = "sweep";
+
+/// Complains about keys that are no longer read when a point sets them, and about two keys that set
+/// the same: each point has one value of a key.
+void check_keys(const Node& map, const Sweep& sweep, Mistakes& mistakes) {
+    for (const Node::Entry& entry : map.entries) {
+        if (entry.key == kGrid || entry.key.starts_with(std::string(kGrid) + '.'))
+            mistakes.add(entry.place, "a grid cannot sweep 'sweep', which is the grid itself");
+        if (entry.key == "include")
+            mistakes.add(entry.place,
+                         "a grid cannot sweep 'include', which is read before its points");
+    }
+    for (std::size_t outer = 0; outer < sweep.keys.size(); ++outer)
+        for (std::size_t inner = 0; inner < sweep.keys.size(); ++inner) {
+            const SweepKey &whole = sweep.keys[outer], &part = sweep.keys[inner];
+            if (!part.key.starts_with(whole.key + '.')) continue;
+            const NodePtr values = map.get(whole.key);
+            const auto gives = [&](const NodePtr& value) {
+                return text::at(value, part.key.substr(whole.key.size() + 1)) != nullptr;
+            };
+            if (inner < outer)
+                mistakes.add(map.find(whole.key)->place,
+                             fmt::format("'{}' replaces what '{}' sets: sweep it before '{}'",
+                                         whole.key, part.key, part.key));
+            else if (std::ranges::any_of(values->items, gives))
+                mistakes.add(map.find(part.key)->place,
+                             fmt::format("'{}' is swept twice: values of '{}' give it too",
+                                         part.key, whole.key));
+        }
+}
+
+/// A condition that has no value at a point, with the values of its keys there.
+InputError without_value(const SweepCondition& condition, const InputError& error,
+                         const Lookup& lookup) {
+    std::string where;
+    for (const std::string& key : condition.expression.keys()) {
+        const ExpressionValue value = lookup(key);
+        const auto* number = std::get_if<double>(&value);
+        where += fmt::format("{}{} is {}", where.empty() ? " where " : " and ", key,
+                             number ? fmt::format("{}", *number) : std::get<std::string>(value));
+    }
+    Diagnostic mistake = condition.place;
+    mistake.message = error.diagnostics().front().message + where;
+    return InputError(std::vector{std::move(mistake)});
+}
 
 }  // namespace
 
@@ -216,11 +261,12 @@ std::vector<text::Form> sweep_forms() {
 Sweep sweep_of(const NodePtr& root, text::ShippedFiles& shipped) {
     Sweep sweep;
     Mistakes mistakes;
-    const NodePtr map = root->get("sweep");
+    const NodePtr map = root->get(kGrid);
     if (!map || map->is(Node::Kind::Null)) return sweep;
-    MappingReader in(map, "sweep", mistakes);
+    MappingReader in(map, kGrid, mistakes);
     for (const Node::Entry& entry : in.mapping()->entries)
         if (entry.key != kWhere) sweep.keys.push_back(read_key(entry, mistakes));
+    check_keys(*in.mapping(), sweep, mistakes);
     sweep.fixed = fixed_values(root, shipped);
     if (const NodePtr where = in.value(kWhere)) read_conditions(where, sweep, mistakes);
     double points = 1;
@@ -260,8 +306,13 @@ bool Sweep::admits(std::size_t index) const {
     const Lookup followed = [&](const std::string& key) {
         return lookup(key == kFollowsTensor && !is_said(*this, key) ? "parallel.tensor" : key);
     };
-    for (const Expression& condition : conditions)
-        if (!condition.holds(followed)) return false;
+    for (const SweepCondition& condition : conditions) {
+        try {
+            if (!condition.expression.holds(followed)) return false;
+        } catch (const InputError& error) {
+            throw without_value(condition, error, followed);
+        }
+    }
     return true;
 }
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/diagnostic.h"
-#include "sim/plan/priced_plan.h"
+#include "sim/plan/ordered_plan.h"
 #include "trace/io/trace_formats.h"
 #include "trace/profile/runs/profiled_run.h"
 #include "trace/statistics.h"

@@ -19,6 +19,7 @@
 #include "sim/commands/terminal/grid_verbs.h"
 #include "sim/commands/terminal/output.h"
 #include "sim/explain/plan_run.h"
+#include "sim/plan/ordered_plan.h"
 #include "sim/plan/plan_kernels.h"
 #include "sim/plan/priced_plan.h"
 #include "sim/predict.h"
@@ -363,7 +364,7 @@ void add_simulate(CLI::App& program, ExitStatus& answer) {
     verb->add_option(
             "--expect", args->expect,
             "conditions that the plan must meet, as 'step<15.5s, peak<70GiB, fits'; else the exit "
-            "code is 1. Figures: step, exposed, idle, peak, left, tokens_per_s, "
+            "code is 1. Figures: step, exposed, idle, peak, reserved, left, tokens_per_s, "
             "tokens_per_s_per_gpu, mfu, bubble")
         ->type_name("TEXT");
     verb->add_flag("--explain", args->explain,

@@ -126,10 +126,11 @@ Each point is appended to the file as it is done. After Ctrl-C or a crash the sa
 where it stopped. OUT.scenario, in the same folder, records the scenario, --set, the files that the
 scenario names and the program; if one of them has changed, the rows are refused. An impossible
 point is a row with the reason, and so is one whose schedule the framework's software lacks
-(framework.schedules), unless --any-schedule admits it. Points that make the same plan (the same
-program with the same figures) are listed once; in the file, `twin_of` names the row that they equal
-by the keys that make no difference. `unvalidated` names the parts of a prediction that no measured
-training step covers.
+(framework.schedules), unless --any-schedule admits it. A misspelt name and a value that no plan can
+have (another unit, no number, below its key's least) are mistakes in the grid. Points that make the
+same plan (the same program with the same figures) are listed once; in the file, `twin_of` names the
+row that they equal by the keys that make no difference. `unvalidated` names the parts of a
+prediction that no measured training step covers.
 Several processes, on one host or on several with a common folder, share a grid where each is a
 --worker: each appends to OUT.worker-I, does its share and then what others have not done, and the
 first that sees all points merges them into the file.

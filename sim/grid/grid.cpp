@@ -58,8 +58,8 @@ Diagnostic placed_in_grid(Diagnostic mistake, const scenarios::Sweep& sweep) {
     return mistake;
 }
 
-/// A misspelt key or name is a mistake in the grid, not an impossible plan. Every value is tried
-/// once, with the first values of the other keys.
+/// A misspelt key or name, or a value that is wrong in any plan, is a mistake in the grid, not an
+/// impossible plan. Every value is tried once, with the first values of the other keys.
 void check_spelling(const Grid& grid) {
     std::vector<Diagnostic> mistakes;
     const auto try_point = [&](std::size_t index) {
@@ -67,7 +67,7 @@ void check_spelling(const Grid& grid) {
             (void)grid.instantiate(index);
         } catch (const InputError& error) {
             for (const Diagnostic& found : error.diagnostics()) {
-                if (found.kind != Diagnostic::Kind::UnknownName) continue;
+                if (found.kind == Diagnostic::Kind::Mistake) continue;
                 const Diagnostic d = placed_in_grid(found, grid.sweep);
                 if (std::ranges::find(mistakes, d) == mistakes.end()) mistakes.push_back(d);
             }

@@ -5,7 +5,7 @@
 #include "models/partition/partition.h"
 #include "scenarios/plan/plan.h"
 #include "sim/cost/schedule_prices.h"
-#include "sim/plan/priced_plan.h"
+#include "sim/plan/ordered_plan.h"
 
 namespace debubble::sim {
 namespace {

@@ -14,7 +14,7 @@
 #include "scenarios/plan/plan.h"
 #include "schedule/generators/generators.h"
 #include "sim/cost/physical_models.h"
-#include "sim/plan/priced_plan.h"
+#include "sim/plan/ordered_plan.h"
 #include "sim/uneven/uneven_steps.h"
 
 namespace debubble::sim {

@@ -5,6 +5,7 @@
 #include "scenarios/plan/plan.h"
 #include "sim/cost/schedule_prices.h"
 #include "sim/engine/cost_model.h"
+#include "sim/engine/simulate_options.h"
 #include "sim/memory/memory_model.h"
 
 namespace debubble::sim {
@@ -20,15 +21,13 @@ struct PricedPlan {
 /// Prices a plan that was made of the scenario. Throws what make_cost_model() throws.
 PricedPlan priced(scenarios::Plan plan, const scenarios::Scenario& scenario);
 
-/// The passes of the scenario's schedule, those of its generator where the order depends on costs.
-/// Throws what make_plan() throws.
-PricedPasses passes_to_price(const scenarios::Scenario& scenario);
+/// The header of a scenario's predicted trace, but for its hash and its step time.
+TraceHeader header_of(const scenarios::Scenario& scenario, Transport transport);
 
-/// Makes the plan. A generator that uses costs gets those of this scenario, and, where it takes a
-/// limit and none is given, the number of microbatches that its device can hold. In the order that
-/// it finds, passes may follow other passes than assumed for these costs, so that ZeRO-3 keeps
-/// other parameters from one to the next: priced() prices them again. Throws what make_plan() and
-/// make_cost_model() throw.
-scenarios::Plan ordered_plan(const scenarios::Scenario& scenario);
+/// False where the next step begins on a rank before this one has ended everywhere.
+bool has_barrier(const scenarios::Plan& plan);
+
+/// How a plan is played whose step is predicted.
+SimulateOptions played_step(const scenarios::Scenario& scenario, const scenarios::Plan& plan);
 
 }  // namespace debubble::sim

@@ -60,12 +60,19 @@ double mean_of_ranks(const PredictionFigures& of, std::string_view key) {
 double peak_of(const PredictionFigures& of, const Json& rank) {
     const auto held = number(rank, "peak_memory_bytes");
     if (!held) refuse(of, "peak_memory_bytes");
-    return std::max(*held, number(rank, "reserved_memory_bytes").value_or(0));
+    return *held;
 }
 
 const Json& fullest(const PredictionFigures& of) {
     return *std::ranges::max_element(ranks(of), {},
                                      [&](const Json& rank) { return peak_of(of, rank); });
+}
+
+/// The most that a rank's allocator reserves; unset where none was played.
+std::optional<double> most_reserved_of_ranks(const PredictionFigures& of) {
+    std::optional<double> most;
+    for (const Json& rank : ranks(of)) most = std::max(most, number(rank, "reserved_memory_bytes"));
+    return most;
 }
 
 std::map<std::string, std::string> flat_plan(const PredictionFigures& of) {
@@ -140,7 +147,7 @@ PredictionChange compare_predictions(const PredictionFigures& before,
         if (was && is) add(std::string(known.name), *was, *is, false);
     }
     const Json &fuller_before = fullest(before), &fuller_after = fullest(after);
-    add("peak_bytes", peak_of(before, fuller_before), peak_of(after, fuller_after), false);
+    add("peak_memory_bytes", peak_of(before, fuller_before), peak_of(after, fuller_after), false);
     for (const char* held : kHeld) {
         const auto of = [&](const Json& rank) {
             const auto memory = rank.find("memory");
@@ -149,6 +156,8 @@ PredictionChange compare_predictions(const PredictionFigures& before,
         const auto was = of(fuller_before), is = of(fuller_after);
         if (was && is) add(fmt::format("{}_bytes", held), *was, *is, false);
     }
+    const auto was = most_reserved_of_ranks(before), is = most_reserved_of_ranks(after);
+    if (was && is) add("reserved_memory_bytes", *was, *is, false);
     change.plan = plan_changes(before, after);
     const auto fits = [](const PredictionFigures& of) { return of.json.value("fits", true); };
     if (fits(before) && !fits(after)) change.fits.emplace_back("it no longer fits");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -24,10 +25,18 @@ double mean(const Prediction& p, double RankPrediction::*seconds) {
     return p.ranks.empty() ? 0 : sum / static_cast<double>(p.ranks.size());
 }
 
-double most_needed(const Prediction& p) {
+double most_held(const Prediction& p) {
     Bytes most;
-    for (const RankPrediction& rank : p.ranks) most = std::max(most, rank.needs());
+    for (const RankPrediction& rank : p.ranks) most = std::max(most, rank.peak_memory);
     return static_cast<double>(most.count);
+}
+
+/// Unset where no allocator was played.
+std::optional<double> most_reserved_by_rank(const Prediction& p) {
+    std::optional<Bytes> most;
+    for (const RankPrediction& rank : p.ranks) most = std::max(most, rank.reserved);
+    if (!most) return std::nullopt;
+    return static_cast<double>(most->count);
 }
 
 struct KnownFigure {
@@ -46,7 +55,9 @@ constexpr std::array kFigures{
         "idle", FigureUnit::Seconds,
         [](const Of& o) { return std::optional(mean(o.prediction, &RankPrediction::idle_s)); }},
     KnownFigure{"peak", FigureUnit::Bytes,
-                [](const Of& o) { return std::optional(most_needed(o.prediction)); }},
+                [](const Of& o) { return std::optional(most_held(o.prediction)); }},
+    KnownFigure{"reserved", FigureUnit::Bytes,
+                [](const Of& o) { return most_reserved_by_rank(o.prediction); }},
     KnownFigure{"left", FigureUnit::Bytes,
                 [](const Of& o) {
                     return std::optional(static_cast<double>(o.prediction.memory_left.count));
@@ -97,6 +108,10 @@ double number_of(std::string_view text, FigureUnit unit, std::string_view words)
     std::erase(digits, ',');
     const auto value = text::parse_real(digits);
     if (!value) refuse(words, fmt::format("'{}' is not a number", text));
+    if (unit == FigureUnit::Share && !percent && std::abs(*value) > 1)
+        refuse(words, fmt::format("a share is a number from 0 to 1, or has a %: {} is {:.4g} %; "
+                                  "for {} % write {}%",
+                                  text, 100 * *value, text, text));
     return percent ? *value / 100 : *value;
 }
 

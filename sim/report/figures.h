@@ -27,8 +27,8 @@ struct Expectation {
     double bound = 0;  ///< in seconds, bytes, tokens a second or shares
 };
 
-/// Figures: step, exposed, idle (seconds), peak, left (bytes), tokens_per_s, tokens_per_s_per_gpu,
-/// mfu, bubble (shares, or in %), and the word fits. Throws InputError.
+/// Figures: step, exposed, idle (seconds), peak, reserved, left (bytes), tokens_per_s,
+/// tokens_per_s_per_gpu, mfu, bubble (shares, or in %), and the word fits. Throws InputError.
 std::vector<Expectation> parse_expectations(std::string_view text);
 
 /// A sentence for each unmet expectation of the prediction: "step<15 s: it is 15.2 s".

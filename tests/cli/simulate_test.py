@@ -195,9 +195,35 @@ class Expectations(SimulateTest):
         self.assertIn("fits: it does not", self.ends(
             debubble("simulate", self.plan, "--set", "cluster.gpu.memory=1 GiB", "--expect", "fits"), NO).stderr)
 
+    def test_tell_held_from_reserved_memory(self):
+        ranks = self.figures()["ranks"]
+        for name, key in (("peak", "peak_memory_bytes"), ("reserved", "reserved_memory_bytes")):
+            most = max(rank[key] for rank in ranks)
+            self.assertEqual(self.expects(f"{name}<={most} B", DONE), "", name)
+            self.assertIn(f"{name}<{most} B: it is", self.expects(f"{name}<{most} B", NO))
+
+    def test_of_shares_are_not_read_as_percents(self):
+        said = self.expects("mfu>40", BAD_INPUT)
+        self.assertIn("a share is a number from 0 to 1, or has a %: 40 is 4000 %; for 40 % write 40%", said)
+
     def test_that_say_nothing_are_refused(self):
         for words in ("", "stepp<3s", "step<3", "step", "peak<many", "mfu>x%", "step<", "<3s"):
             self.expects(words, BAD_INPUT)
+
+
+class WrongValues(SimulateTest):
+    def refused(self, change):
+        return self.ends(debubble("simulate", self.plan, "--set", change), BAD_INPUT).stderr
+
+    def test_of_memory_and_layers_are_said_once_and_with_their_place(self):
+        self.assertIn("--set:1:20: error: 'memory' must be more than 0, not '0 GiB'", self.refused("cluster.gpu.memory=0 GiB"))
+        for key in ("recompute", "offload"):
+            said = self.refused(f"training.{key}={{layers: 0}}")
+            self.assertIn("error: 'layers' must be at least 1, not 0", said)
+            self.assertNotIn("needs 'modules'", said)
+            self.assertIn(f"'{key}' needs 'modules', 'layers' or both", self.refused(f"training.{key}={{}}"))
+        self.assertIn("plan.yaml:4:33: error: 4500 layers exceed the 4096 that a stage may hold",
+                      self.refused("model.layers=9000"))
 
 
 class Moved(SimulateTest):
@@ -219,6 +245,13 @@ class Moved(SimulateTest):
         for side in ("before", "after"):
             self.assertAlmostEqual(sum(row[side] for row in said["figures"] if row["is_part"]),
                                    rows["step_time_s"][side], places=6)
+        classes = ("parameters", "gradients", "optimizer", "activations", "buffers", "workspace")
+        for side, of in (("before", before), ("after", after)):
+            with open(of) as file:
+                ranks = json.load(file)["ranks"]
+            for key in ("peak_memory_bytes", "reserved_memory_bytes"):
+                self.assertEqual(rows[key][side], max(rank[key] for rank in ranks))
+            self.assertEqual(sum(rows[f"{one}_bytes"][side] for one in classes), rows["peak_memory_bytes"][side])
         self.assertIn("schedule.name: 1f1b -> gpipe", said["plan"])
         self.assertTrue(said["moved"])
 

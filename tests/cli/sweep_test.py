@@ -336,6 +336,40 @@ class PlacesOfMistakes(SweepTest):
         self.assertIn("grid.yaml:9:28: error: unknown key 'schedule' of 'schedule'", stderr)
         self.assertNotIn("--set", stderr)
 
+    def test_in_values_that_no_plan_can_have_stand_there_too(self):
+        self.grid.write_text(PLAN + "sweep:\n  cluster.gpu.memory: [40 GiB, 80 gib]\n"
+                             "  training.micro_batch: [1, 4, 2x, -2]\n  parallel: [{tensor: 0}]\n"
+                             "  parallel.sequence: [yes]\n  training.seq_length: {from: 512, to: 1024, factor: 1.3}\n")
+        stderr = self.ends(debubble("sweep", self.grid, "--out", self.out), BAD_INPUT).stderr
+        self.assertIn("grid.yaml:8:32: error: 'memory': ", stderr)
+        self.assertIn("grid.yaml:9:32: error: 'micro_batch' must be a whole number, not '2x'", stderr)
+        self.assertIn("grid.yaml:9:36: error: 'micro_batch' must be at least 1, not -2", stderr)
+        self.assertIn("grid.yaml:10:14: error: 'tensor' must be at least 1, not 0", stderr)
+        self.assertIn("grid.yaml:11:23: error: 'sequence' must be true or false, not 'yes'", stderr)
+        self.assertIn("grid.yaml:12:3: error: 'seq_length' must be a whole number, not '665.6'", stderr)
+        self.assertNotIn("--set", stderr)
+        self.assertEqual(self.left_behind(), ["grid.yaml"])
+
+    def test_of_keys_that_set_the_same(self):
+        for sweep, says in [
+            ("  sweep: [1]\n", "8:3: error: a grid cannot sweep 'sweep', which is the grid itself"),
+            ("  include: [a, b]\n", "8:3: error: a grid cannot sweep 'include', which is read before its points"),
+            ("  parallel: [{tensor: 1}, {tensor: 2}]\n  parallel.tensor: [4]\n",
+             "9:3: error: 'parallel.tensor' is swept twice: values of 'parallel' give it too"),
+            ("  parallel.tensor: [4]\n  parallel: [{pipeline: 1}]\n",
+             "9:3: error: 'parallel' replaces what 'parallel.tensor' sets: sweep it before 'parallel.tensor'"),
+        ]:
+            with self.subTest(says):
+                self.grid.write_text(PLAN + "sweep:\n" + sweep)
+                self.sweep(code=BAD_INPUT, says="grid.yaml:" + says)
+        self.grid.write_text(PLAN + "sweep:\n  parallel: [{pipeline: 1}, {pipeline: 2}]\n  parallel.tensor: [1, 2]\n")
+        self.sweep()
+        self.assertEqual(len(rows_of(self.out)), 4)
+
+    def test_of_conditions_without_a_value(self):
+        self.grid.write_text(GRID + "  where: [parallel.pipeline > 0, 8 / (parallel.tensor - 1) > 2]\n")
+        self.sweep(code=BAD_INPUT, says="grid.yaml:12:34: error: 8 / 0 has no value where parallel.tensor is 1")
+
 
 class Resuming(SweepTest):
     def test_a_finished_sweep_does_nothing(self):

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "scenarios/read/read_scenario.h"
+#include "sim/plan/ordered_plan.h"
 #include "sim/plan/priced_plan.h"
 #include "sim/predict.h"
 

@@ -3,6 +3,7 @@
 #include "base/diagnostic.h"
 #include "sim/engine/build_task_graph.h"
 #include "sim/engine/longest_path.h"
+#include "sim/plan/ordered_plan.h"
 #include "sim/plan/priced_plan.h"
 #include "tests/sim/engine/random_plans.h"
 #include "tests/sim/programs.h"

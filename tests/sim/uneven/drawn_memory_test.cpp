@@ -12,6 +12,7 @@
 #include "sim/engine/simulate.h"
 #include "sim/grid/grid.h"
 #include "sim/grid/search.h"
+#include "sim/plan/ordered_plan.h"
 #include "sim/plan/priced_plan.h"
 #include "sim/predict.h"
 #include "sim/uneven/draw.h"
