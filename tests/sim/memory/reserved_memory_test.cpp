@@ -78,6 +78,16 @@ TEST(ReservedMemory, IsThePeakOfEveryNetworkHoweverManyLayersItHas) {
         }
 }
 
+/// The greatest level of two passes that overlap is not that of the second one after the first.
+TEST(ReservedMemory, IsPlayedUpToAPeakThatIsFarAfterTheFirstOverlaps) {
+    expect_reserved_above_peak(scenarios::parse_scenario(
+        "model: qwen3.5-27b\ncluster: dgx-v100\n"
+        "parallel: {pipeline: 2, stages_per_rank: 2}\nschedule: dualpipe-v\n"
+        "training: {micro_batches: 8, seq_length: 1024, precision: fp16}\n"
+        "framework: {base: pytorch-compile, allocator: exact}\n",
+        "overlaps.yaml"));
+}
+
 /// A gather that is listed after a stage was dropped takes its memory: two stages are there at
 /// once, as in the executor, and not three.
 TEST(ReservedMemory, HoldsTwoGatheredStagesOfALoopThatDropsThem) {
