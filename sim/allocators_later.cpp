@@ -16,7 +16,7 @@ bool reserve_decides(const Prediction& out, const scenarios::Scenario& scenario)
     const Bytes room = scenarios::room_of(scenario);
     Bytes asked;
     for (const RankPrediction& rank : out.ranks) asked = std::max(asked, rank.peak_memory);
-    return may_fit(asked, scenario) && most_reserved(asked) > room;
+    return may_fit(asked, scenario) && most_reserved(asked, scenario.parallel.zero_stage) > room;
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct PredictOptions {
     bool explain = true;         ///< if false, no notes, range and provenance
     bool play_allocator = true;  ///< predicts reserved memory too; slower
     /// Skips the allocator where the requested memory is too much already, and where the device has
-    /// so much more that no allocator can exceed it (most_reserved()).
+    /// so much more that no allocator was seen to exceed it (most_reserved()).
     bool only_where_it_decides = false;
     /// Without keep_trace: PredictionWithTrace::trace has the spans, and nothing else.
     bool keep_spans = false;

@@ -90,9 +90,12 @@ Bytes StagePrice::seen_by_later_slices() const {
 void StagePrice::count_parameters() {
     parameters_.units = sharded_units(stage_.graph, stage_.fold);
     parameters_.all = stage_.graph.parameter_count();
+    std::vector<bool> counted(stage_.graph.parameters.size());  // several operators may use one
     for (const models::Operator& op : stage_.graph.operators)
         if (op.layer == stage_.fold.layer)
             for (const int index : op.parameters) {
+                if (counted[index]) continue;
+                counted[index] = true;
                 const models::Parameter& parameter = stage_.graph.parameters[index];
                 parameters_.all.add(
                     parameter,

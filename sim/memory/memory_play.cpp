@@ -13,6 +13,7 @@
 #include "sim/memory/allocator/allocator_player.h"
 #include "sim/memory/memory_events.h"
 #include "sim/memory/memory_log.h"
+#include "sim/memory/pass_memory.h"
 #include "sim/memory/rank_stages.h"
 
 namespace debubble::sim {
@@ -45,11 +46,13 @@ public:
             const PassMemory& pass = stages_.memory_of(runs->pass);
             const bool pair = last_ == event.action;
             if (!pair && ++beyond_ <= kComputesBeyondPeak) end_ = end;
-            // At once with the pass that overlaps it.
-            const Bytes beside = pair && counts_messages_ ? above_ : Bytes{};
+            Bytes fullest = level_ + pass.peak_above;
+            // At once with the pass that overlaps it, whose end has been counted.
+            if (pair && counts_messages_) fullest = before_ + peak_at_once(*first_, pass);
             last_ = event.action;
-            above_ = pass.peak_above;
-            rise(level_ + beside + pass.peak_above, end);
+            first_ = &pass;
+            before_ = level_;
+            rise(fullest, end);
             level_ += pass.held_after;
         }
     }
@@ -73,7 +76,8 @@ private:
     bool counts_messages_;
     Bytes level_;
     Bytes fullest_;
-    Bytes above_;  ///< of the pass before this event
+    const PassMemory* first_ = nullptr;  ///< the pass before this event
+    Bytes before_;                       ///< level at that pass's beginning
     std::size_t end_ = 0;
     int beyond_ = 0;
     std::optional<std::uint32_t> last_;

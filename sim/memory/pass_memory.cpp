@@ -119,12 +119,24 @@ Bytes added_by(const models::StageGraph& graph, const models::Tensor& tensor, By
     return how.slice + 1 == how.slices ? how.slices * bytes : Bytes{};
 }
 
+namespace {
+
+/// The part that both passes of an overlap have gathered, which is there once.
+const MemoryByClass& unsharded_by_both(const PassMemory& first, const PassMemory& second) {
+    return total(first.unsharded) < total(second.unsharded) ? first.unsharded : second.unsharded;
+}
+
+}  // namespace
+
+Bytes peak_at_once(const PassMemory& first, const PassMemory& second) {
+    return first.peak_above + second.peak_above - total(unsharded_by_both(first, second));
+}
+
 PassMemory at_once(const PassMemory& first, const PassMemory& second) {
-    const MemoryByClass& less =
-        total(first.unsharded) < total(second.unsharded) ? first.unsharded : second.unsharded;
+    const MemoryByClass& less = unsharded_by_both(first, second);
     PassMemory both;
     both.held_after = first.held_after + second.held_after;
-    both.peak_above = first.peak_above + second.peak_above - total(less);
+    both.peak_above = peak_at_once(first, second);
     for (std::size_t c = 0; c < kMemoryClasses; ++c)
         both.at_peak[c] = first.at_peak[c] + second.at_peak[c] - less[c];
     both.op_at_peak = first.peak_above > second.peak_above ? first.op_at_peak : second.op_at_peak;

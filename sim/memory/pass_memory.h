@@ -24,6 +24,7 @@ Bytes added_by(const models::StageGraph& graph, const models::Tensor& tensor, By
 
 /// What two passes hold that run at the same time: parameters that one pass has gathered are gone
 /// when the other gathers.
+Bytes peak_at_once(const PassMemory& first, const PassMemory& second);
 PassMemory at_once(const PassMemory& first, const PassMemory& second);
 
 }  // namespace debubble::sim

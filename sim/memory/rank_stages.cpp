@@ -139,10 +139,14 @@ Bytes RankStages::unsharded_bytes(Stage stage) const {
 
 Bytes RankStages::on_collective_streams(Rank rank) const {
     if (!scenario_.framework.collective_memory || !scenario_.parallel.shares_gradients()) return {};
+    // Experts that this rank alone has are neither gathered nor reduced.
+    const bool shares_experts = scenario_.parallel.expert_shards() > 1;
     std::int64_t gathered = 0;
     for (const Stage stage : placement_.stages_of(rank)) {
         const ShardedUnits& of_stage = units(stage);
-        const std::int64_t layer = of_stage.layers > 0 ? of_stage.layer : 0;
+        const std::int64_t of_layer =
+            of_stage.layer - (shares_experts ? 0 : of_stage.layer_experts);
+        const std::int64_t layer = of_stage.layers > 0 ? of_layer : 0;
         const std::int64_t shards = scenario_.parallel.shards();
         const std::int64_t cast =
             scenario_.framework.casts_shards ? (of_stage.root() + shards - 1) / shards : 0;
@@ -151,8 +155,17 @@ Bytes RankStages::on_collective_streams(Rank rank) const {
     models::StaticPolicy shares = static_policy(scenario_);
     shares.whole_gradients = false;
     shares.gradient_buffer = false;
-    return Bytes{gathered * models::size_of(scenario_.training.precision.compute)} +
-           level(rank, shares).gradients_in_backward;
+    Bytes gradients = level(rank, shares).gradients_in_backward;
+    if (!shares_experts)
+        gradients -= Bytes{models::size_of(execution_.gradients) * elements_of(rank).expert};
+    return Bytes{gathered * models::size_of(scenario_.training.precision.compute)} + gradients;
+}
+
+models::ParameterCount RankStages::elements_of(Rank rank) const {
+    models::ParameterCount elements;
+    for (const Stage stage : placement_.stages_of(rank))
+        elements += graph(stage, 0).parameter_count();
+    return elements;
 }
 
 const models::StaticMemory& RankStages::level(Rank rank) const {
@@ -164,17 +177,14 @@ const models::StaticMemory& RankStages::level(Rank rank) const {
 
 models::StaticMemory RankStages::level(Rank rank, const models::StaticPolicy& policy) const {
     const std::span<const Stage> held = placement_.stages_of(rank);
-    models::ParameterCount elements;
     Stage like = held.front();
-    for (const Stage stage : held) {
-        elements += graph(stage, 0).parameter_count();
+    for (const Stage stage : held)
         if (graph(stage, 0).content.head) like = stage;
-    }
     models::StaticPolicy of_rank = policy;
     if (limits_)
         for (const Stage stage : held)
             of_rank.whole_parameters += whole_parameters(scenario_, graph(stage, 0)).total();
-    return models::static_memory(graph(like, 0), of_rank, elements);
+    return models::static_memory(graph(like, 0), of_rank, elements_of(rank));
 }
 
 const ShardedUnits& RankStages::units(Stage stage) const {

@@ -76,6 +76,7 @@ private:
     PassUse use_of(const Compute& c) const {
         return sim::use_of(c.pass, index_.has_several_holders());
     }
+    models::ParameterCount elements_of(Rank rank) const;
     const models::StaticMemory& level(Rank rank) const;
     models::StaticMemory level(Rank rank, const models::StaticPolicy& policy) const;
 

@@ -179,11 +179,12 @@ struct Prediction {
 /// A share of a device's memory. Reserved peaks are predicted within 3 % on average.
 inline constexpr double kTight = 0.03;
 
-/// What an allocator never reserves of a request: half as much again, and some segments that hold
-/// little (docs/decisions/0018).
-constexpr Bytes most_reserved(Bytes requested) {
+/// More than an allocator reserves of a request, by all plans that were drawn: twice as much, and
+/// some segments that hold little; half a request more where ZeRO-3 gathers parameters, which come
+/// and go in unequal sizes (docs/decisions/0018).
+constexpr Bytes most_reserved(Bytes requested, int zero_stage) {
     constexpr Bytes kSegments{256LL << 20};
-    return requested + Bytes{requested.count / 2} + kSegments;
+    return 2 * requested + Bytes{zero_stage == 3 ? requested.count / 2 : 0} + kSegments;
 }
 
 }  // namespace debubble::sim

@@ -89,6 +89,26 @@ TEST(Fsdp2Memory, OfCollectivesIsReservedBesideThatOfTensors) {
     EXPECT_NEAR(static_cast<double>((*apart.reserved - *shared.reserved).count) / more, 1, 0.01);
 }
 
+/// An expert of Mixtral on each GPU: nobody shares it, so no collective gathers or reduces it.
+TEST(Fsdp2Memory, OfCollectivesHasNoExpertsThatARankAloneHas) {
+    const auto reserved = [](const char* framework) {
+        const auto scenario = scenarios::parse_scenario(
+            fmt::format("model: mixtral-8x7b\ncluster: hgx-h100\ngpus: 8\n"
+                        "parallel: {{zero_stage: 3, wrap: layer, expert: 8}}\n"
+                        "training: {{global_batch: 8, micro_batch: 1, seq_length: 2048}}\n"
+                        "framework: {}\n",
+                        framework),
+            "experts.yaml");
+        return *predict(scenario).prediction.ranks.front().reserved;
+    };
+    const double root = 2 * 32000 * kHidden;
+    const double layer = 2 * kHidden * (kHidden + kKeys) + 8 * kHidden;
+    const double more = 2 * (root + layer) + 2 * root / 8 + 4 * (root + kLayers * layer) / 8;
+    const Bytes apart = reserved("pytorch-compile");
+    const Bytes together = reserved("{base: pytorch-compile, collective_memory: false}");
+    EXPECT_NEAR(static_cast<double>((apart - together).count) / more, 1, 0.01);
+}
+
 /// In a pipeline the gradients of a stage are whole and in fp32 until the last microbatch.
 TEST(Fsdp2Memory, OfAPipelineHasWholeGradients) {
     const auto peak = [](const char* framework) {

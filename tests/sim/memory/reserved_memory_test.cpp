@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <string>
 
@@ -7,6 +9,7 @@
 #include "schedule/generators/generators.h"
 #include "sim/predict.h"
 #include "tests/sim/random_scenarios.h"
+#include "text/shipped_files.h"
 
 namespace debubble::sim {
 namespace {
@@ -54,6 +57,35 @@ TEST(ReservedMemory, IsNeverBelowThePeakWhereStagesAreGatheredAndPassesOverlap) 
                     allocator + "}\n";
                 expect_reserved_above_peak(scenarios::parse_scenario(text, "reserved.yaml"));
             }
+}
+
+/// The ledger counts one layer for all inner ones of a run of equal layers, from a run of four on;
+/// the allocator is asked for each of them.
+TEST(ReservedMemory, IsThePeakOfEveryNetworkHoweverManyLayersItHas) {
+    for (const std::string& name : text::shipped_names("models/zoo"))
+        for (const int layers : {7, 8, 9, 10}) {
+            SCOPED_TRACE(name + " of " + std::to_string(layers) + " layers");
+            const std::string text =
+                "model: {base: " + name + ", layers: " + std::to_string(layers) +
+                "}\ncluster: dgx-a100-80gb\nparallel: {pipeline: 1}\nschedule: 1f1b\n"
+                "training: {micro_batch: 1, micro_batches: 1}\n"
+                "framework: {base: debubble, allocator: exact}\n";
+            scenarios::Scenario scenario = scenarios::parse_scenario(text, "zoo.yaml");
+            std::int64_t& tokens = scenario.training.seq_length;
+            tokens = std::min<std::int64_t>(tokens, 2048);
+            for (const RankPrediction& rank : predict(scenario, kOnlyReserved).prediction.ranks)
+                EXPECT_EQ(rank.reserved, rank.peak_memory) << rank.peak_op;
+        }
+}
+
+/// The greatest level of two passes that overlap is not that of the second one after the first.
+TEST(ReservedMemory, IsPlayedUpToAPeakThatIsFarAfterTheFirstOverlaps) {
+    expect_reserved_above_peak(scenarios::parse_scenario(
+        "model: qwen3.5-27b\ncluster: dgx-v100\n"
+        "parallel: {pipeline: 2, stages_per_rank: 2}\nschedule: dualpipe-v\n"
+        "training: {micro_batches: 8, seq_length: 1024, precision: fp16}\n"
+        "framework: {base: pytorch-compile, allocator: exact}\n",
+        "overlaps.yaml"));
 }
 
 /// A gather that is listed after a stage was dropped takes its memory: two stages are there at
