@@ -25,6 +25,8 @@ KNOWN = {
     # Between warm-up and steady state a rank runs as many forwards and backward-inputs in turn as W wait, whose
     # number grows with its own: each plays them in its allocator by itself (zb-h1 has half as many).
     ("zb-h2", "p"): 2.8,
+    # A rank's warm-up is as long as its distance from the end, and each plays its own in its allocator.
+    ("dualpipe-v", "p"): 2.6,
 }
 
 AXES = {"p": [(8, 128), (16, 128), (32, 128)], "m": [(8, 64), (8, 128), (8, 256)]}
