@@ -327,6 +327,9 @@ MemoryByClass beyond_mean(const HeldByPlace& held, const StepPlace& at) {
     // The next layer is on its way, unless embedding or head comes before it.
     const auto next = [&] {
         if (at.place == PassPlace::Last) return std::int64_t{0};
+        // A kernel of no layer between two of them, as sums of fp8's scales are.
+        if (at.place == PassPlace::After && at.after != kBesideLayers)
+            return held.mean_layer + beyond(at.after);
         return in_layer && at.after == kBesideLayers ? -held.mean_layer : beyond(at.after);
     };
     add(MemoryClass::Parameters, held.gathered * (beyond(at.layer) + next()));

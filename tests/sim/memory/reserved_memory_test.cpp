@@ -88,6 +88,17 @@ TEST(ReservedMemory, IsPlayedUpToAPeakThatIsFarAfterTheFirstOverlaps) {
         "overlaps.yaml"));
 }
 
+/// Scales are reduced where the recomputed layers end, in the midst of a backward, before layers
+/// that are smaller than the mean.
+TEST(ReservedMemory, IsNeverBelowThePeakWhereScalesAreReducedBetweenUnequalLayers) {
+    expect_reserved_above_peak(scenarios::parse_scenario(
+        "model: nemotron-3.5-lightning\ncluster: hgx-b200\n"
+        "parallel: {pipeline: 8, data: 2, zero_stage: 3, wrap: layer}\nschedule: 1f1b\n"
+        "training: {micro_batches: 16, seq_length: 8192, precision: fp8-delayed, recompute: full}\n"
+        "framework: megatron-2026\n",
+        "scales.yaml"));
+}
+
 /// A gather that is listed after a stage was dropped takes its memory: two stages are there at
 /// once, as in the executor, and not three.
 TEST(ReservedMemory, HoldsTwoGatheredStagesOfALoopThatDropsThem) {
