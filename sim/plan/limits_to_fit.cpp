@@ -35,7 +35,7 @@ std::vector<Bytes> needs_of_ranks(const PricedPlan& priced, const Scenario& scen
         needs.push_back(total(peak.held));
     const Bytes most = std::ranges::max(needs);
     const Bytes room = scenarios::room_of(scenario);
-    if (most > room || most_reserved(most) <= room) return needs;
+    if (most > room || most_reserved(most, scenario.parallel.zero_stage) <= room) return needs;
     const std::vector<Bytes> reserved =
         loaded ? loaded->drawn.reserved()
                : play_reserved(scenarios::with_full_ranks(scenario), priced.plan.stages,

@@ -177,7 +177,8 @@ std::optional<scenarios::Scenario> RandomScenario::with(
 }
 
 RandomScenario random_scenario(std::uint64_t seed, const RandomWish& wish) {
-    Dice dice(seed * 0x9E3779B97F4A7C15U + 1);
+    // Dice step by one constant: seeds that differ by it would share a stream.
+    Dice dice(Dice(seed).next());
     for (int draws = 0; draws < kMostDraws; ++draws) {
         ScenarioDraw draw(dice, wish);
         RandomScenario drawn{seed, draw.draw().dump(), {}};
