@@ -176,7 +176,7 @@ std::string schedules_of(const scenarios::Scenario& scenario, const std::vector<
                 }))
                 words.push_back(fmt::format("{{name: {}, stages_per_rank: {}}}", name, chunks));
     };
-    if (has("interleaved-1f1b")) with_chunks("interleaved-1f1b", {2, 3, 4, 5, 6, 8, 10});
+    if (has("interleaved-1f1b")) with_chunks("interleaved-1f1b", {2, 3, 4, 5, 6, 8, 10, 20});
     if (scenario.model.has_experts() && has("combined-1f1b")) with_chunks("combined-1f1b", {2, 4});
     for (const char* name : {"zb-h1", "zb-v", "dualpipe", "dualpipe-v"})
         if (has(name)) words.emplace_back(name);
@@ -199,6 +199,7 @@ std::string recomputations_of(const Source& source, const scenarios::Scenario& s
         words.push_back(fmt::format("{{modules: [{}, moe_act]}}", first));
         words.push_back(fmt::format("{{modules: [{}, moe]}}", first));
     } else if (layers.first<models::DenseMlp>() != nullptr) {
+        words.push_back(fmt::format("{{modules: [{}]}}", first));
         words.push_back(fmt::format("{{modules: [{}, mlp]}}", first));
     }
     words.emplace_back("full");
@@ -228,7 +229,8 @@ std::vector<std::string> add_cuts(Lines& lines, const scenarios::Scenario& scena
     std::string cut = "parallel.tensor * parallel.pipeline";
     const auto times_long = scenario.training.seq_length / kLongSequence;
     if (splits && times_long >= 1 && gpus > 1) {
-        const int most = static_cast<int>(std::min<std::int64_t>(kMostContext, 2 * times_long));
+        const std::int64_t each = scenario.model.has_experts() ? 2 : 4;
+        const int most = static_cast<int>(std::min<std::int64_t>(kMostContext, each * times_long));
         lines.degrees("parallel.context", divisors(gpus, most));
         cut += " * parallel.context";
         if (gpus > most)
@@ -255,11 +257,14 @@ std::vector<std::string> add_cuts(Lines& lines, const scenarios::Scenario& scena
 }
 
 /// ZeRO-1, and without a pipeline also ZeRO-2 and ZeRO-3, which would reduce gradients or gather
-/// parameters for every microbatch of a stage; and what is written, with every pipeline.
-void add_sharding(Lines& lines, std::vector<std::string>& conditions, const Source& source) {
+/// parameters for every microbatch of a stage: torchtitan trains dense networks so, and no other
+/// software of the profiles. What is written is tried with every pipeline.
+void add_sharding(Lines& lines, std::vector<std::string>& conditions, const Source& source,
+                  const scenarios::Scenario& scenario) {
     if (lines.is_fixed("parallel.zero_stage")) return;
     const auto written = scenarios::written_at(source.text, source.file, "parallel.zero_stage");
     lines.line("parallel.zero_stage", written == "0" ? "0, 1, 2, 3" : "1, 2, 3");
+    if (scenario.framework.name.starts_with("pytorch") && !scenario.model.has_experts()) return;
     conditions.push_back(
         fmt::format("parallel.zero_stage == 1 or parallel.pipeline == 1{}",
                     written ? " or parallel.zero_stage == " + *written : std::string()));
@@ -321,7 +326,7 @@ FirstGrid grid_of(const Source& source, const scenarios::Scenario& scenario,
     for (const char* of_one_cut : {"parallel.shard", "parallel.stages_per_rank", "parallel.layout"})
         lines.instead(of_one_cut, "~");
     if (balanced && cut != "balanced") lines.line("parallel.partition", "balanced");
-    add_sharding(lines, conditions, source);
+    add_sharding(lines, conditions, source, scenario);
     add_orders(lines, conditions, scenario);
     const int batch = batch_of(source, scenario.gpus);
     lines.unless_written("training.global_batch", std::to_string(batch).c_str());

@@ -15,13 +15,13 @@ struct FirstGrid {
 };
 
 /// The cuts of the scenario's GPUs that its network and its nodes allow: degrees of tensor,
-/// pipeline, context and expert parallelism that divide them, ZeRO-1 and, without a pipeline,
-/// ZeRO-2 and ZeRO-3, microbatches, what is computed again, and the schedules of its framework with
-/// the chunks that its layers divide into; of each also what is written, and the conditions of a
-/// `sweep:` that has nothing else. The batch of a step stays what it is, and keys that would
-/// contradict other cuts (`parallel.data`, `training.micro_batches`) are lines with one value. It
-/// does not matter whether the scenario's own cut is possible. Keys in `fixed` stay as the text has
-/// them. Of a text that makes no scenario with any cut, a few degrees of each kind.
+/// pipeline, context and expert parallelism that divide them, ZeRO-1, ZeRO-2 and ZeRO-3 (with
+/// a pipeline where torchtitan has them), microbatches, what is computed again, and the schedules
+/// of its framework with the chunks that its layers divide into; of each also what is written, and
+/// the conditions of a `sweep:` that has nothing else. The batch of a step stays what it is, and
+/// keys that would contradict other cuts (`parallel.data`, `training.micro_batches`) are lines with
+/// one value. It does not matter whether the scenario's own cut is possible. Keys in `fixed` stay
+/// as the text has them. Of a text that makes no scenario with any cut, a few degrees of each kind.
 FirstGrid first_grid(const std::string& text, const std::string& file,
                      std::span<const std::string> fixed = {});
 

@@ -101,8 +101,8 @@ TEST(MadeGrid, TriesContextParallelismOfLongSequences) {
             length);
         return first_grid(text, "x.yaml");
     };
-    EXPECT_THAT(degrees("32768").lines, HasSubstr("parallel.context: [1, 2, 4, 8]"));
-    EXPECT_THAT(degrees("8192").lines, HasSubstr("parallel.context: [1, 2]"));
+    EXPECT_THAT(degrees("32768").lines, HasSubstr("parallel.context: [1, 2, 4, 8, 16]"));
+    EXPECT_THAT(degrees("8192").lines, HasSubstr("parallel.context: [1, 2, 4]"));
     EXPECT_THAT(degrees("2048").lines, Not(HasSubstr("parallel.context")));
     EXPECT_THAT(degrees("2048").left_out, testing::Contains(HasSubstr("context parallelism")));
 }
