@@ -116,8 +116,8 @@ training:
 class RejectedFiles(unittest.TestCase):
     """Those whose mistake is a key, a type or a word: what a schema can know."""
 
-    SCHEMA_KNOWS = re.compile(r"error: (unknown (?!cluster )|'\w+' must be (?!at most \d+ TB)|'\w+' holds "
-                              r"|'\w+': '[^']*' has no unit)")
+    SCHEMA_KNOWS = re.compile(r"error: (unknown (?!cluster )|'\w+' must be (?!at most \d+ TB|more than 0, not)"
+                              r"|'\w+' holds |'\w+': '[^']*' has no unit)")
 
     def test_fail(self):
         checker = validator("scenario")
