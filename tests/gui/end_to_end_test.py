@@ -124,7 +124,7 @@ class EndToEnd(Display):
         plans = [plan for plan in plans if plan["parallel.zero_stage"] == "1"]
         cuts = collections.Counter((plan["parallel.tensor"], plan["parallel.pipeline"]) for plan in plans)
         self.assertEqual(set(cuts), {("1", "1"), ("2", "1"), ("1", "2")})
-        self.assertEqual({plan["training.micro_batch"] for plan in plans}, {"1", "2", "4"})
+        self.assertEqual({plan["training.micro_batch"] for plan in plans}, {"1", "2", "4", "8", "16"})
         self.assertEqual(cuts["1", "1"], cuts["2", "1"])
         schedules = {plan["schedule"] for plan in plans if plan["parallel.pipeline"] == "2"}
         self.assertGreaterEqual(len(schedules), 4)
