@@ -10,14 +10,14 @@
 
 namespace debubble {
 
-/// Any number of values for each key, in one block of memory: the edges of a graph by their node.
-/// All are added first, in any order of keys, then packed, then read.
+/// Any number of values for each key in one block of memory, such as the edges of a graph by their
+/// node: the compressed sparse row format. All are added first, in any order of keys, then packed,
+/// then read.
 template <class Key, class Value>
 class PackedRows {
 public:
     void reserve(std::size_t values) { added_.reserve(values); }
     void add(Key key, Value value) { added_.push_back({key, value}); }
-    std::size_t added() const { return added_.size(); }
 
     /// Precondition: every key is less than `keys`. The values of a key keep the order in which
     /// they were added.

@@ -77,7 +77,7 @@ def folder(file):
 
 def includers():
     """For every file of code, those that include it; of a source, its header: `x.h` of `x.cpp`, else what it
-    includes first, if that lies beside it."""
+    includes first, if that lies in its folder."""
     listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"],
                             cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
     code = {file for file in listed if pathlib.Path(file).suffix in CODE and (ROOT / file).is_file()}

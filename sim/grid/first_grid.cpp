@@ -20,6 +20,7 @@
 namespace debubble::sim {
 namespace {
 
+// What the grid reaches: `left_out` says what lies beyond (docs/decisions/0061).
 constexpr int kMostTensor = 8;
 constexpr int kMostPipeline = 16;
 constexpr int kMostExpert = 64;

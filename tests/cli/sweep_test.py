@@ -523,6 +523,18 @@ class Search(SweepTest):
                              "sweep: {parallel.pipeline: [1, 2]}\n")
         self.ends(debubble("search", self.grid), NO, says="no plan of the grid fits")
 
+    def test_says_where_the_plan_as_it_is_written_is_beyond_the_made_grid(self):
+        """V-Min holds half of the activations of what the grid tries, and alone fits."""
+        self.grid.write_text("model: gpt2-xl\ncluster: {base: dgx-a100-80gb, gpu: {memory: 30 GiB}}\ngpus: 4\n"
+                             "parallel: {tensor: 1, pipeline: 4, data: 1, zero_stage: 1}\nschedule: v-min\n"
+                             "training: {global_batch: 128, micro_batch: 8, seq_length: 1024, precision: bf16}\n"
+                             "framework: pytorch-eager\n")
+        held = [word for key in ("parallel.tensor=1", "parallel.pipeline=4", "training.recompute=none",
+                                 "training.micro_batch=8") for word in ("--set", key)]
+        self.ends(debubble("simulate", self.grid, *held), DONE)
+        self.ends(debubble("search", self.grid, *held), NO, says="as it is written, the scenario takes ")
+        self.assertNotIn("as it is written", debubble("search", self.grid).stdout)
+
 
 class Layouts(SweepTest):
     TIGHT = ["--set", "cluster.gpu.memory=4 GiB"]
